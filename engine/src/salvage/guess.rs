@@ -145,15 +145,7 @@ fn checkpoints(
             let (lsn, len, crc) = (place.lsn, extent.len as u32, extent.crc);
             let reference = Reference { physical, offset, len, crc };
             let Ok(root) = recovery::root_of(storage, slot, lsn, reference) else { continue };
-            let reference = CheckpointRef {
-                lsn,
-                root: reference,
-                replay_physical: root.log.physical,
-                replay_sequence: root.log.sequence,
-                replay_offset: root.log.end,
-                replay_lsn: lsn,
-            };
-            found.insert(lsn, reference);
+            found.insert(lsn, root.log.checkpoint(lsn, reference));
         }
     }
     let mut newest = found.into_values().rev();

@@ -51,24 +51,10 @@ pub(crate) struct CheckpointJob {
 #[derive(Debug)]
 pub(crate) struct SealedCheckpoint {
     is_after_damage: bool,
-    end: LogEnd,
+    reference: CheckpointRef,
     written: Written,
     /// The segment that the next one may go on in.
     open: Option<OpenSegment>,
-}
-
-impl SealedCheckpoint {
-    fn reference(&self) -> CheckpointRef {
-        let SealedCheckpoint { end, written, .. } = self;
-        CheckpointRef {
-            lsn: end.lsn,
-            root: written.root,
-            replay_physical: end.segment.physical,
-            replay_sequence: end.segment.sequence,
-            replay_offset: end.offset,
-            replay_lsn: end.lsn,
-        }
-    }
 }
 
 /// So much log is worth a sync of its own that commits need not wait for.
@@ -249,16 +235,14 @@ impl Core {
         if seeded::is_on(Bug::ReplayFromTheRoot) {
             end = LogEnd { lsn: end.lsn, ..self.writer()?.appender.end().clone() };
         }
+        let LogEnd { segment, offset, lsn, reserved: [next, after] } = end;
+        let log = LogPosition { physical: segment.physical, sequence: segment.sequence, end: offset };
         let kept = read(&self.shared.catalog).kept.clone();
         let root = Root {
-            lsn: end.lsn,
+            lsn,
             last: last_id,
-            log: LogPosition {
-                physical: end.segment.physical,
-                sequence: end.segment.sequence,
-                end: end.offset,
-            },
-            reserved: Reserved { next: end.reserved[0], after: end.reserved[1] },
+            log,
+            reserved: Reserved { next, after },
             segments: Vec::new(),
             catalog,
             indexes,
@@ -270,7 +254,8 @@ impl Core {
             if !is_after_damage {
                 self.check_newest()?;
             }
-            Ok(SealedCheckpoint { is_after_damage, end, written, open: writer.open() })
+            let reference = log.checkpoint(lsn, written.root);
+            Ok(SealedCheckpoint { is_after_damage, reference, written, open: writer.open() })
         });
         if sealed.is_err() {
             self.give_up_checkpoint(writer.taken())?;
@@ -365,8 +350,7 @@ impl Core {
     /// Both slots name it: of what the one before the last held, that is free which neither of the two holds.
     pub(crate) fn publish_checkpoint(&self, sealed: SealedCheckpoint) -> Result<()> {
         let mut writer = self.writer()?;
-        let newest = sealed.reference();
-        let SealedCheckpoint { is_after_damage, written, .. } = sealed;
+        let SealedCheckpoint { is_after_damage, reference: newest, written, .. } = sealed;
         writer.published = writer.superblock.checkpoints;
         writer.work.checkpoint_written_bytes += written.bytes;
         let held = HeldCheckpoint { reference: newest, segments: written.segments, is_counted: true };
@@ -427,7 +411,7 @@ impl Writer {
     //# where that was the creation state.
     /// One slot names it, and as the one before that which was sound until now (spec: P-2.4).
     fn name_checkpoint(&mut self, sealed: &SealedCheckpoint) -> Result<()> {
-        let newest = sealed.reference();
+        let newest = sealed.reference;
         if seeded::is_on(Bug::CheckpointFreedBeforeSlots) {
             let sound = self.checkpoints.sound().cloned();
             let released = sound.map(|sound| self.checkpoints.publish(sound));

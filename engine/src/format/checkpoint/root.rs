@@ -9,6 +9,8 @@ use crate::document::cbor::encode;
 use crate::document::cbor::head::{Head, Reader};
 use crate::format::Lsn;
 use crate::format::catalog::MapFault;
+use crate::format::index_record::Reference;
+use crate::format::superblock::CheckpointRef;
 use crate::seeded::{self, Bug};
 
 const KNOWN_KEYS: [&str; 11] = [
@@ -171,6 +173,12 @@ fn indexes_of(bytes: &[u8]) -> Result<Vec<u32>, MapFault> {
 }
 
 impl LogPosition {
+    /// What a superblock says of the checkpoint of `lsn` with this root, if the log ended here.
+    pub(crate) fn checkpoint(self, lsn: Lsn, root: Reference) -> CheckpointRef {
+        let LogPosition { physical: replay_physical, sequence: replay_sequence, end: replay_offset } = self;
+        CheckpointRef { lsn, root, replay_physical, replay_sequence, replay_offset, replay_lsn: lsn }
+    }
+
     fn decode(reader: &mut Reader<'_>) -> Result<LogPosition, MapFault> {
         if array(reader)? != 3 {
             return Err(MapFault::Malformed("the log's position is an array of three"));
