@@ -107,16 +107,13 @@ impl Drop for FileStorage {
 
 /// Asked before opening: opening a pipe would wait for its other end, and a directory can be opened for reading.
 fn refuse_what_is_no_file(path: &Path) -> Result<()> {
-    match std::fs::metadata(path) {
-        Ok(metadata) if metadata.is_dir() => {
-            Err(Error::CannotOpen { path: path.to_owned(), what: "it is a directory" })
-        }
-        Ok(metadata) if !metadata.is_file() => {
-            Err(Error::CannotOpen { path: path.to_owned(), what: "it is not a regular file" })
-        }
+    let what = match std::fs::metadata(path) {
+        Ok(metadata) if metadata.is_dir() => "it is a directory",
+        Ok(metadata) if !metadata.is_file() => "it is not a regular file",
         // Whatever is wrong, opening says it too.
-        _ => Ok(()),
-    }
+        _ => return Ok(()),
+    };
+    Err(Error::CannotOpen { path: path.to_owned(), what })
 }
 
 /// A file that is replaced so often while it is opened is somebody else's.

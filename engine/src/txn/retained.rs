@@ -69,13 +69,10 @@ impl Retained {
             versions.last().is_none_or(|last| last.until < version.until),
             "versions are superseded in log order"
         );
+        let retained = RetainedVersion { collection, key, until: version.until };
         versions.push(version);
         self.count += 1;
-        self.lists.entry(newest.0).or_default().push(RetainedVersion {
-            collection,
-            key,
-            until: version.until,
-        });
+        self.lists.entry(newest.0).or_default().push(retained);
     }
 
     /// Puts a version on the list of the newest of `snapshots` that needs it; where none does, lets it go.
@@ -154,18 +151,17 @@ impl Retained {
             return next;
         }
         // Every key of the collection lies between its least possible key and the collection after.
-        let from = match &range.from {
+        let place = |key: &Key| (collection, key.clone());
+        let from = match range.from.as_ref().map(place) {
             Bound::Unbounded => Bound::Included((collection, Key::Int(i64::MIN))),
-            Bound::Included(key) => Bound::Included((collection, key.clone())),
-            Bound::Excluded(key) => Bound::Excluded((collection, key.clone())),
+            from => from,
         };
-        let to = match &range.to {
+        let to = match range.to.as_ref().map(place) {
             Bound::Unbounded => match collection.checked_add(1) {
                 Some(next) => Bound::Excluded((next, Key::Int(i64::MIN))),
                 None => Bound::Unbounded,
             },
-            Bound::Included(key) => Bound::Included((collection, key.clone())),
-            Bound::Excluded(key) => Bound::Excluded((collection, key.clone())),
+            to => to,
         };
         for ((_, key), versions) in self.versions.range((from, to)) {
             if let Some(version) = versions.iter().find(|version| version.is_in(state)) {
