@@ -90,10 +90,8 @@ impl<'a> ChunkList<'a> {
     /// nothing.
     #[must_use]
     pub fn parse(body: &'a [u8]) -> Option<ChunkList<'a>> {
-        let (document_len, at) = varint::get(body)?;
-        let body = &body[at..];
-        let (count, at) = varint::get(body)?;
-        let addresses = &body[at..];
+        let mut addresses = body;
+        let (document_len, count) = (varint::take(&mut addresses)?, varint::take(&mut addresses)?);
         (count.checked_mul(8)? == addresses.len() as u64).then_some(ChunkList { document_len, addresses })
     }
 

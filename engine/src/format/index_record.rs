@@ -163,15 +163,9 @@ impl<'a> IndexRecord<'a> {
 /// What stands behind the length of a record.
 fn fields(kind: IndexRecordKind, record: &[u8], at: usize) -> Option<IndexRecord<'_>> {
     let mut rest = &record[at..];
-    let collection = u32::try_from(take(&mut rest)?).ok()?;
-    let commit = take(&mut rest)?;
+    let collection = u32::try_from(varint::take(&mut rest)?).ok()?;
+    let commit = varint::take(&mut rest)?;
     Some(IndexRecord { kind, collection, commit, body: rest })
-}
-
-fn take(rest: &mut &[u8]) -> Option<u64> {
-    let (value, len) = varint::get(rest)?;
-    *rest = &rest[len..];
-    Some(value)
 }
 
 /// Where an index record is, and what must stand there.
@@ -196,7 +190,7 @@ impl Reference {
 
     /// Takes the one at the start of `rest`.
     pub fn take(rest: &mut &[u8]) -> Option<Reference> {
-        let mut field = || u32::try_from(take(rest)?).ok();
+        let mut field = || u32::try_from(varint::take(rest)?).ok();
         let (physical, offset, len) = (field()?, field()?, field()?);
         let (crc, behind) = rest.split_first_chunk()?;
         *rest = behind;

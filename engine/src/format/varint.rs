@@ -75,6 +75,14 @@ fn get_long(bytes: &[u8]) -> Option<(u64, usize)> {
     None
 }
 
+/// The value at the start of `rest`, which is taken off it; as [`get`] otherwise.
+#[inline(always)]
+pub(crate) fn take(rest: &mut &[u8]) -> Option<u64> {
+    let (value, len) = get(rest)?;
+    *rest = &rest[len..];
+    Some(value)
+}
+
 /// As [`get`], in any form of at most ten bytes: a record's length says how many bytes its checksum covers before anybody knows
 /// whether a writer made it (F-5.7).
 #[must_use]

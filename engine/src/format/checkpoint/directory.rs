@@ -84,9 +84,7 @@ fn take_entry<'a>(
 const ENDS: &str = "a directory ends within an entry";
 
 fn number(rest: &mut &[u8]) -> Result<u64, &'static str> {
-    let (value, len) = varint::get(rest).ok_or(ENDS)?;
-    *rest = &rest[len..];
-    Ok(value)
+    varint::take(rest).ok_or(ENDS)
 }
 
 /// The LSN that an age in a record of the checkpoint at `lsn` tells.

@@ -41,9 +41,7 @@ pub(super) const OUT_OF_ORDER: &str = "keys out of order";
 
 #[inline(always)]
 pub(super) fn take_varint(rest: &mut &[u8]) -> Result<u64, &'static str> {
-    let (value, len) = varint::get(rest).ok_or("no varint where one is due in a leaf")?;
-    *rest = &rest[len..];
-    Ok(value)
+    varint::take(rest).ok_or("no varint where one is due in a leaf")
 }
 
 pub(super) const fn zigzag(value: i64) -> u64 {

@@ -111,11 +111,7 @@ impl Changes {
     //# key that is removed is not in the record of the leaf, or is put; and when the record of the leaf begins with
     //# another key than the leaf with its patch.
     pub(super) fn decode(mut body: &[u8], limits: Limits) -> Result<Changes, &'static str> {
-        let mut number = || {
-            let (number, len) = varint::get(body).ok_or("a patch without its numbers")?;
-            body = &body[len..];
-            Ok::<_, &'static str>(number)
-        };
+        let mut number = || varint::take(&mut body).ok_or("a patch without its numbers");
         let (removed, put) = (number()?, number()?);
         let mut changes = Changes::default();
         for _ in 0..removed {

@@ -223,8 +223,7 @@ fn read_root<S: IndexSource>(
         let wanted = Wanted { kind: IndexRecordKind::Root, collection: 0, lsn, named_at };
         let (mut body, at) = records.body(reference, wanted)?;
         let damaged = |what, found: u64| Unreadable::damaged(at, "F-8.7", what, due.unwrap_or(0), found);
-        let (number, len) = varint::get(body).ok_or(damaged("a part of a root without a number", 0))?;
-        body = &body[len..];
+        let number = varint::take(&mut body).ok_or(damaged("a part of a root without a number", 0))?;
         if due.is_some_and(|due| due != number) {
             return Err(damaged("a part of a root of another number", number));
         }
@@ -401,12 +400,9 @@ impl<S: IndexSource> Trees<'_, S> {
         let damaged = |what| Unreadable::damaged(at, "F-8.13", what, 0, 0);
         let lsn = if seeded::is_on(Bug::AgesFromTheRoot) { self.lsn } else { page.lsn };
         let leaves = branches(body, IndexRecordKind::Leaf, lsn, at)?;
-        match leaves.first() {
-            None => return Err(damaged("a directory page without entries")),
-            Some((begin, _)) if begin != first => {
-                return Err(damaged("a directory page begins with another key than the root says"));
-            }
-            Some(_) => {}
+        let (begin, _) = leaves.first().ok_or(damaged("a directory page without entries"))?;
+        if begin != first {
+            return Err(damaged("a directory page begins with another key than the root says"));
         }
         let count = leaves.iter().fold(0, |count: u64, (_, leaf)| count.saturating_add(leaf.count));
         if count != page.count {

@@ -168,9 +168,7 @@ pub(super) struct Fields<'a>(pub(super) &'a [u8]);
 impl<'a> Fields<'a> {
     #[inline]
     fn varint(&mut self, what: &'static str) -> Result<u64, RecordFault> {
-        let (value, len) = varint::get(self.0).ok_or(RecordFault::Malformed(what))?;
-        self.0 = &self.0[len..];
-        Ok(value)
+        varint::take(&mut self.0).ok_or(RecordFault::Malformed(what))
     }
 
     #[inline]

@@ -73,13 +73,9 @@ impl<'a> Replaced<'a> {
 
     /// The segments in which chunks die with it, by sequence, and how many of them in each.
     pub fn ended(self) -> impl Iterator<Item = (u64, u64)> + 'a {
-        let (_, start) = varint::get(self.ended).unwrap_or_default();
-        let mut pairs = &self.ended[start..];
-        std::iter::from_fn(move || {
-            let (pair, len) = pair(pairs)?;
-            pairs = &pairs[len..];
-            Some(pair)
-        })
+        let mut pairs = self.ended;
+        varint::take(&mut pairs);
+        std::iter::from_fn(move || pair(&mut pairs))
     }
 }
 
@@ -97,22 +93,19 @@ pub fn encode_ended(mut sequences: Vec<u64>) -> Vec<u8> {
     list
 }
 
-fn pair(bytes: &[u8]) -> Option<((u64, u64), usize)> {
-    let (sequence, len) = varint::get(bytes)?;
-    let (count, count_len) = varint::get(&bytes[len..])?;
-    Some(((sequence, count), len + count_len))
+fn pair(rest: &mut &[u8]) -> Option<(u64, u64)> {
+    Some((varint::take(rest)?, varint::take(rest)?))
 }
 
 /// The length of the list at the start of `bytes`, if it is one.
 fn ended_len(bytes: &[u8]) -> Option<usize> {
-    let (count, mut at) = varint::get(bytes)?;
-    let mut above = None;
-    for _ in 0..count {
-        let ((sequence, chunks), len) = pair(&bytes[at..])?;
+    let (mut rest, mut above) = (bytes, None);
+    for _ in 0..varint::take(&mut rest)? {
+        let (sequence, chunks) = pair(&mut rest)?;
         if chunks == 0 || above.is_some_and(|above| sequence <= above) {
             return None;
         }
-        (above, at) = (Some(sequence), at + len);
+        above = Some(sequence);
     }
-    Some(at)
+    Some(bytes.len() - rest.len())
 }
