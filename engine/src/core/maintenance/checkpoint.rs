@@ -167,7 +167,7 @@ impl Core {
         };
         drop(writer);
         // What has ended by now is not in it.
-        let ids: BTreeSet<u32> = job.rest.iter().map(|(item, _)| item.id()).collect();
+        let ids: BTreeSet<u32> = job.rest.iter().map(|(item, _)| item.tree().id).collect();
         self.shared.read_all_but(|id| ids.contains(&id))?;
         Ok(Some(job))
     }
@@ -190,7 +190,7 @@ impl Core {
                 continue;
             }
             let Tree { item, writer, count, .. } = job.current.take().expect("just made sure of");
-            self.check_count(item.count(), count)?;
+            self.check_count(item.tree().count, count)?;
             let tree = writer.finish(&mut out)?;
             match item {
                 Item::Collection(entry) => job.catalog.push(CatalogEntry { tree, ..entry }),

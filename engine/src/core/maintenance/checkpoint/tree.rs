@@ -3,7 +3,9 @@
 use crate::document::KeyRef;
 use crate::error::Result;
 use crate::format::Lsn;
-use crate::format::checkpoint::{CatalogEntry, IndexEntry, IndexSink, IndexWriter, Output, TreeWriter};
+use crate::format::checkpoint::{
+    CatalogEntry, IndexEntry, IndexSink, IndexWriter, Output, TreeOf, TreeWriter,
+};
 use crate::index::{Entry, Indexing, KeyRange, Naming, since_ever};
 use crate::sync::Arc;
 use crate::txn::Registered;
@@ -55,12 +57,13 @@ impl Tree {
         writer: &IndexWriter,
         (mut base, opened_at): (Option<&mut Base>, Lsn),
     ) -> Tree {
-        let tree = base.as_mut().and_then(|base| base.take_tree(item.id()));
+        let id = item.tree().id;
+        let tree = base.as_mut().and_then(|base| base.take_tree(id));
         let places_tell = match item {
             Item::Collection(_) => true,
             Item::Index(_) => base.is_some_and(|base| base.tells_of_indexes(opened_at)),
         };
-        Tree { writer: writer.tree(item.id(), tree), item, walk, places_tell, count: 0 }
+        Tree { writer: writer.tree(id, tree), item, walk, places_tell, count: 0 }
     }
 
     /// Writes an entry, or goes on to where the next one is. Whether there may be more.
@@ -158,17 +161,10 @@ impl Item {
         })
     }
 
-    pub(super) fn id(&self) -> u32 {
+    pub(super) fn tree(&self) -> TreeOf<'_> {
         match self {
-            Item::Collection(entry) => entry.id,
-            Item::Index(entry) => entry.id,
-        }
-    }
-
-    pub(super) fn count(&self) -> u64 {
-        match self {
-            Item::Collection(entry) => entry.count,
-            Item::Index(entry) => entry.count,
+            Item::Collection(entry) => entry.into(),
+            Item::Index(entry) => entry.into(),
         }
     }
 
