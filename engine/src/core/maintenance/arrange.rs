@@ -58,19 +58,13 @@ impl Core {
     //# room in the cache, and the file may grow by as much as is live.
     /// Takes one step of the arrangement that a compaction wants, if it does. Where that fails, it is as if the step had not been taken.
     pub(super) fn arrange(&self) -> Result<Stepped> {
-        let begun = match self.writer()?.work.arrangement.clone() {
+        let arrangement = self.writer()?.work.arrangement.clone();
+        let (next, is_first) = match arrangement {
             None => return Ok(Stepped::Nothing),
-            Some(Arrangement::Wanted) => None,
-            Some(Arrangement::Begun(begun)) => Some(begun),
+            Some(Arrangement::Wanted) => (Some(self.begin_arrangement()?), true),
+            Some(Arrangement::Begun(begun)) => (self.arrange_some(begun)?, false),
         };
-        let is_first = begun.is_none();
-        let next = match begun {
-            None => self.begin_arrangement()?,
-            Some(begun) => match self.arrange_some(begun)? {
-                Some(next) => next,
-                None => return Ok(Stepped::Busy),
-            },
-        };
+        let Some(next) = next else { return Ok(Stepped::Busy) };
         let mut writer = self.writer()?;
         let is_over = next.left.is_empty();
         writer.work.arrangement = (!is_over).then_some(Arrangement::Begun(next));
