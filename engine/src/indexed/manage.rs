@@ -31,7 +31,7 @@ impl Collection {
     /// `IndexExists` where the name is that of another definition; `UniqueViolations` where documents have what only one may have;
     /// `LimitReached`, `InvalidIndex`; `Corrupt` where a document cannot be read; and what any write may say.
     pub fn create_index(&self, definition: IndexDefinition) -> Result<bool> {
-        self.build(definition, false, |_| ControlFlow::Continue(()))
+        self.create_index_with(definition, false, |_| ControlFlow::Continue(()))
     }
 
     /// As [`create_index`](Self::create_index), in the place of an index of the name: the new one is built beside it, and one commit swaps
@@ -40,26 +40,17 @@ impl Collection {
     /// # Errors
     /// As [`create_index`](Self::create_index), but for `IndexExists`.
     pub fn replace_index(&self, definition: IndexDefinition) -> Result<bool> {
-        self.build(definition, true, |_| ControlFlow::Continue(()))
+        self.create_index_with(definition, true, |_| ControlFlow::Continue(()))
     }
 
+    //= spec/index.md#i-5-1-beside-others
+    //# A store builds an index beside readers and writers.
     /// As [`create_index`](Self::create_index), or [`replace_index`](Self::replace_index) with `replace`. Calls `told` now and then; where
     /// that breaks, nothing is made, and the call ends with `Cancelled`.
     ///
     /// # Errors
     /// As these, and `Cancelled`.
     pub fn create_index_with(
-        &self,
-        definition: IndexDefinition,
-        replace: bool,
-        told: impl FnMut(&IndexProgress) -> ControlFlow<()>,
-    ) -> Result<bool> {
-        self.build(definition, replace, told)
-    }
-
-    //= spec/index.md#i-5-1-beside-others
-    //# A store builds an index beside readers and writers.
-    fn build(
         &self,
         definition: IndexDefinition,
         replace: bool,
