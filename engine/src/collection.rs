@@ -58,6 +58,19 @@ impl Newest {
     fn with_naming<R>(&self, then: impl Fn(&Naming) -> Result<R>) -> Result<R> {
         self.naming.with(&self.db, &self.name, then)
     }
+
+    /// What the name means in the visible state.
+    fn now(&self) -> Result<At> {
+        let snapshot = self.db.store().register();
+        let naming = self.naming.in_state(&self.db, &self.name, snapshot.state())?;
+        Ok(At { db: self.db.clone(), snapshot, naming })
+    }
+
+    /// The indexes with what they take.
+    pub(crate) fn index_info(&self) -> Result<Vec<IndexInfo>> {
+        let indexes = self.now()?.indexes();
+        Ok(indexes.iter().map(|index| IndexInfo::of(index)).collect())
+    }
 }
 
 impl Reads for Newest {
@@ -99,21 +112,6 @@ impl Reads for Newest {
     fn indexes(&self) -> Result<Vec<IndexDefinition>> {
         let indexes = self.now()?.indexes();
         Ok(indexes.iter().map(|index| index.definition.definition.clone()).collect())
-    }
-}
-
-impl Newest {
-    /// What the name means in the visible state.
-    fn now(&self) -> Result<At> {
-        let snapshot = self.db.store().register();
-        let naming = self.naming.in_state(&self.db, &self.name, snapshot.state())?;
-        Ok(At { db: self.db.clone(), snapshot, naming })
-    }
-
-    /// The indexes with what they take.
-    pub(crate) fn index_info(&self) -> Result<Vec<IndexInfo>> {
-        let indexes = self.now()?.indexes();
-        Ok(indexes.iter().map(|index| IndexInfo::of(index)).collect())
     }
 }
 

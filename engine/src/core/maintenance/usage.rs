@@ -49,6 +49,24 @@ impl Writer {
         usage.free = u64::from(self.appender.free.within(within));
         usage
     }
+
+    pub(in crate::core) fn space(&self) -> Space {
+        let usage = self.usage();
+        let segment_bytes = u64::from(self.shared.log.geometry.segment_bytes());
+        Space {
+            live_bytes: usage.live,
+            dead_bytes: (usage.in_use.saturating_sub(1) * segment_bytes).saturating_sub(usage.live),
+            reclaimable_bytes: usage.waiting * segment_bytes,
+            pinned_bytes: usage.pinned * segment_bytes,
+            free_bytes: usage.free * segment_bytes,
+            checkpoint_bytes: usage.checkpoint_bytes,
+            log_since_checkpoint: self.log_since_checkpoint(),
+            user_bytes: self.work.user_bytes,
+            relocated_bytes: self.work.relocated_bytes,
+            checkpoint_written_bytes: self.work.checkpoint_written_bytes,
+            unreadable_segments: (self.work.unreadable.len() + self.work.refused.len()) as u64,
+        }
+    }
 }
 
 /// Where the bytes of a file are, as [`Stats`](crate::Stats) tells. All but `live_bytes` and `checkpoint_bytes` are whole segments.
@@ -77,24 +95,4 @@ pub struct Space {
     pub checkpoint_written_bytes: u64,
     /// Segments that hold something that cannot be read, and are therefore not cleaned.
     pub unreadable_segments: u64,
-}
-
-impl Writer {
-    pub(in crate::core) fn space(&self) -> Space {
-        let usage = self.usage();
-        let segment_bytes = u64::from(self.shared.log.geometry.segment_bytes());
-        Space {
-            live_bytes: usage.live,
-            dead_bytes: (usage.in_use.saturating_sub(1) * segment_bytes).saturating_sub(usage.live),
-            reclaimable_bytes: usage.waiting * segment_bytes,
-            pinned_bytes: usage.pinned * segment_bytes,
-            free_bytes: usage.free * segment_bytes,
-            checkpoint_bytes: usage.checkpoint_bytes,
-            log_since_checkpoint: self.log_since_checkpoint(),
-            user_bytes: self.work.user_bytes,
-            relocated_bytes: self.work.relocated_bytes,
-            checkpoint_written_bytes: self.work.checkpoint_written_bytes,
-            unreadable_segments: (self.work.unreadable.len() + self.work.refused.len()) as u64,
-        }
-    }
 }
