@@ -13,7 +13,7 @@ use crate::sync::race::{self, Race, weakened};
 use crate::sync::{AtomicU64, Ordering, RwLock, read, write};
 
 use super::paged::PagedInts;
-use super::rest::Rest;
+use super::rest::{Kind, Rest};
 use super::tree::KEYS_MAX;
 use super::{Entries, Entry, Item, KeyRange, PrimaryIndex};
 
@@ -122,7 +122,7 @@ impl MixedIndex {
 
     /// Puts in byte strings that come in order, where there are none. How many there were not.
     pub(super) fn merge_byte_strings(&self, entries: &[(&[u8], Entry)]) -> usize {
-        self.change_rest(|rest| rest.bytes.merge(entries))
+        self.change_rest(|rest| rest.tree_mut(Kind::Bytes).merge(entries))
     }
 
     /// Whether there is a page `number` for these ints of it, which are in order: it is made if they are dense enough and not too few.
@@ -184,7 +184,7 @@ impl MixedIndex {
         found: &mut Vec<Option<Entry>>,
     ) {
         let rest = read(&self.rest);
-        let mut look = rest.bytes.ascending();
+        let mut look = rest.tree(Kind::Bytes).ascending();
         found.extend(keys.map(|key| look.get(key)));
     }
 

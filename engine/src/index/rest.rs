@@ -12,14 +12,13 @@ use super::{Entry, KeyRange};
 
 #[derive(Debug, Clone)]
 pub(super) struct Rest {
-    ints: Tree,
-    texts: Tree,
-    pub(super) bytes: Tree,
+    /// By kind.
+    trees: [Tree; KINDS.len()],
 }
 
 /// Ordered as the kinds of keys are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     Int,
     Text,
     Bytes,
@@ -50,28 +49,21 @@ fn with_bytes<R>(key: KeyRef<'_>, call: impl FnOnce(Kind, &[u8]) -> R) -> R {
 impl Rest {
     /// No keys, in trees of nodes with up to `full`.
     pub(super) fn new(full: usize) -> Self {
-        let [ints, texts, bytes] = KINDS.map(|_| Tree::new(full));
-        Rest { ints, texts, bytes }
+        Rest { trees: KINDS.map(|_| Tree::new(full)) }
     }
 
-    fn tree(&self, kind: Kind) -> &Tree {
-        match kind {
-            Kind::Int => &self.ints,
-            Kind::Text => &self.texts,
-            Kind::Bytes => &self.bytes,
-        }
+    #[inline(always)]
+    pub(super) fn tree(&self, kind: Kind) -> &Tree {
+        &self.trees[kind as usize]
     }
 
-    fn tree_mut(&mut self, kind: Kind) -> &mut Tree {
-        match kind {
-            Kind::Int => &mut self.ints,
-            Kind::Text => &mut self.texts,
-            Kind::Bytes => &mut self.bytes,
-        }
+    #[inline(always)]
+    pub(super) fn tree_mut(&mut self, kind: Kind) -> &mut Tree {
+        &mut self.trees[kind as usize]
     }
 
     pub(super) fn len(&self) -> usize {
-        KINDS.map(|kind| self.tree(kind).len()).iter().sum()
+        self.trees.iter().map(Tree::len).sum()
     }
 
     #[inline]
@@ -94,9 +86,9 @@ impl Rest {
             }
         }
         let ints: Vec<_> = ints.iter().map(|(int, entry)| (&int[..], *entry)).collect();
-        self.ints.merge(&ints);
-        self.texts.merge(&texts);
-        self.bytes.merge(&bytes);
+        for (kind, entries) in KINDS.into_iter().zip([&ints, &texts, &bytes]) {
+            self.tree_mut(kind).merge(entries);
+        }
     }
 
     pub(super) fn remove(&mut self, key: KeyRef<'_>) -> Option<Entry> {
@@ -122,7 +114,7 @@ impl Rest {
 
     fn walk_ints(&self, first: i64, last: i64, mut each: impl FnMut(&Leaf, Range<usize>)) {
         let (first, last) = (int_bytes(first), int_bytes(last));
-        self.ints.walk(Bound::Included(&first), Bound::Included(&last), false, |leaf, range| {
+        self.tree(Kind::Int).walk(Bound::Included(&first), Bound::Included(&last), false, |leaf, range| {
             each(leaf, range);
             true
         });
@@ -169,7 +161,7 @@ impl Rest {
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
-        KINDS.map(|kind| self.tree(kind).memory_bytes()).iter().sum()
+        self.trees.iter().map(Tree::memory_bytes).sum()
     }
 }
 
