@@ -11,7 +11,7 @@ use crate::seeded::{self, Bug};
 pub(crate) const PATHS_MAX: usize = 16;
 
 /// The paths of a definition, made ready to be followed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Plan {
     /// Up to the last wildcard, if there is one.
     fan_out: Option<Vec<Segment>>,
@@ -52,12 +52,7 @@ pub(super) fn fan_out(path: &JsonPath) -> Option<&[Segment]> {
 impl Plan {
     /// The plan for paths that a definition can have.
     pub(super) fn new<'p>(paths: impl Iterator<Item = (Option<Function>, &'p JsonPath)>) -> Self {
-        let mut plan = Plan {
-            fan_out: None,
-            components: Vec::new(),
-            of_document: OnePass::default(),
-            of_item: OnePass::default(),
-        };
+        let mut plan = Plan::default();
         for (function, path) in paths {
             let fan_out = fan_out(path);
             let steps = path.segments()[fan_out.map_or(0, <[Segment]>::len)..].to_vec();
