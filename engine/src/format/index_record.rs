@@ -96,17 +96,9 @@ pub struct IndexRecord<'a> {
 
 impl<'a> IndexRecord<'a> {
     fn parts(&self) -> RecordParts<'a> {
-        RecordParts {
-            kind: Kind::Reserved(self.kind.byte()),
-            collection: self.collection,
-            commit: u32::try_from(self.commit).expect("counts of one incarnation have 32 bits"),
-            own_lsn: None,
-            replaces: None,
-            expiry: None,
-            chunked: false,
-            key: None,
-            body: self.body,
-        }
+        let IndexRecord { kind, collection, commit, body } = *self;
+        let commit = u32::try_from(commit).expect("counts of one incarnation have 32 bits");
+        RecordParts { collection, commit, body, ..RecordParts::nameless(Kind::Reserved(kind.byte())) }
     }
 
     /// Its length in bytes.

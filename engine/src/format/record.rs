@@ -98,3 +98,21 @@ pub struct RecordParts<'a> {
     /// What the kind asks for.
     pub body: &'a [u8],
 }
+
+impl RecordParts<'_> {
+    /// A record of `kind` with nothing in it.
+    #[inline]
+    pub(crate) fn nameless(kind: Kind) -> Self {
+        RecordParts {
+            kind,
+            collection: 0,
+            commit: 0,
+            own_lsn: None,
+            replaces: None,
+            expiry: None,
+            chunked: false,
+            key: None,
+            body: &[],
+        }
+    }
+}

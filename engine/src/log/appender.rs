@@ -18,7 +18,6 @@ use crate::space::FreeSegments;
 use crate::sync::Arc;
 
 use super::batch::Batch;
-use super::piece::nameless;
 use buffers::Buffers;
 use parts::OpenPart;
 pub(super) use parts::Parts;
@@ -351,7 +350,7 @@ impl Appender {
         let (l, x) = (self.end.lsn, self.end_address());
         let lsn = Lsn::new(incarnation, 1);
         let body = encode_opening(l, x);
-        let record = RecordParts { body: &body, ..nameless(Kind::Opening) };
+        let record = RecordParts { body: &body, ..RecordParts::nameless(Kind::Opening) };
         self.aligned = true;
         let frame = self.begin_frame(lsn, record.encoded_len())?;
         let offset = frame.offset;

@@ -3,7 +3,6 @@
 //! The log is that of a store, over memory; only the writer's steps are taken by hand, so that they can be cut finer than a
 //! store does.
 
-use super::piece::nameless;
 use super::{Log, Look};
 use crate::cache::{Block, Cache, Segment};
 use crate::document::KeyRef;
@@ -61,7 +60,7 @@ impl Fixture {
             collection: 1,
             key: Some(KeyRef::Int(i64::from(key))),
             body: &body,
-            ..nameless(Kind::Put)
+            ..RecordParts::nameless(Kind::Put)
         };
         let mut bytes = Vec::new();
         record.encode(self.segment.last_stretch().seed.at(at as u32), &mut bytes);

@@ -8,7 +8,6 @@ mod entries;
 mod fixtures;
 #[cfg(all(test, loom))]
 mod loom;
-mod piece;
 mod pieces;
 mod reader;
 mod tail;

@@ -14,7 +14,6 @@ use crate::seeded::{self, Bug};
 
 use super::appender::{Appender, Parts};
 use super::batch::{Action, Batch, Change, Chunk, PlacedChunk, Replaces, Touched};
-use super::piece::nameless;
 
 #[cfg(test)]
 mod tests;
@@ -220,8 +219,8 @@ fn record_of<'a>(batch: &Batch, number: usize, replaces: Option<Replaced<'a>>) -
         Action::Relocate(_) => Kind::RelocatedPut,
         Action::Free(_) => Kind::SegmentFreed,
     };
-    let Some(Touched { documents, .. }) = batch.touched(change) else { return nameless(kind) };
-    let record = RecordParts { collection: documents.id, replaces, ..nameless(kind) };
+    let Some(Touched { documents, .. }) = batch.touched(change) else { return RecordParts::nameless(kind) };
+    let record = RecordParts { collection: documents.id, replaces, ..RecordParts::nameless(kind) };
     match &change.action {
         Action::Relocate(relocation) => {
             RecordParts { own_lsn: Some(relocation.lsn), expiry: relocation.expiry, ..record }

@@ -199,7 +199,6 @@ fn copy(blocks: &BTreeMap<u64, TailBlock>, block_bytes: u64, mut at: u64, out: &
 
 #[cfg(test)]
 mod tests {
-    use super::super::piece::nameless;
     use super::*;
     use crate::document::KeyRef;
     use crate::format::Lsn;
@@ -277,7 +276,8 @@ mod tests {
     fn record(segment: &Segment, at: u64, len: usize) -> Vec<u8> {
         let mut bytes = Vec::new();
         let body = vec![9; len - 10];
-        let record = RecordParts { key: Some(KeyRef::Int(1)), body: &body, ..nameless(Kind::Put) };
+        let record =
+            RecordParts { key: Some(KeyRef::Int(1)), body: &body, ..RecordParts::nameless(Kind::Put) };
         record.encode(segment.last_stretch().seed.at(at as u32), &mut bytes);
         assert_eq!(bytes.len(), len);
         bytes

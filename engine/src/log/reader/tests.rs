@@ -1,7 +1,6 @@
 //! What is read of a record, and what of it is kept.
 
 use super::super::fixtures::{BEFORE, LINEAGE};
-use super::super::piece::nameless;
 use super::*;
 use crate::document::KeyRef;
 use crate::format::record::{Kind, RecordParts};
@@ -43,7 +42,8 @@ pub(super) fn write(log: &Log, at: u64, len: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     for overhead in [10, 11, 12] {
         let body = vec![9; len - overhead];
-        let record = RecordParts { key: Some(KeyRef::Int(1)), body: &body, ..nameless(Kind::Put) };
+        let record =
+            RecordParts { key: Some(KeyRef::Int(1)), body: &body, ..RecordParts::nameless(Kind::Put) };
         if record.encoded_len() == len {
             record.encode(segment.last_stretch().seed.at(offset), &mut bytes);
         }

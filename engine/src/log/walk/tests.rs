@@ -1,7 +1,6 @@
 //! A walk tells a frame that goes on with the log from one that only looks like it.
 
 use super::super::fixtures::{BEFORE, KEY, LINEAGE, ending, geometry, put};
-use super::super::piece::nameless;
 use super::*;
 use crate::Error;
 use crate::format::frame::{FRAME_HEADER_LEN, FrameFlags, write_header};
@@ -24,7 +23,8 @@ impl Made {
         let offset = self.bytes.len() as u32;
         let at = offset + FRAME_HEADER_LEN as u32;
         self.bytes.resize(at as usize, 0);
-        let record = RecordParts { collection: 1, key: Some(KEY), body: &[7; 10], ..nameless(Kind::Put) };
+        let record =
+            RecordParts { collection: 1, key: Some(KEY), body: &[7; 10], ..RecordParts::nameless(Kind::Put) };
         let crc = record.encode(self.segment.last_stretch().seed.at(at), &mut self.bytes);
         let header = FrameHeader {
             body_crc: 0,
