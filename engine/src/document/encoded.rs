@@ -48,10 +48,14 @@ impl<'a> KeyRef<'a> {
     //= spec/values.md#v-4-4-beyond-a-limit
     //# A store MUST refuse a key or a document that is beyond a limit with an error that names the limit,
     //# whether it comes from a caller, from JSON or from bytes.
+    //= spec/semantics.md#s-2-3-key-limit
+    //# A write that names a text or bytes key of more than 1,024 bytes of payload MUST be refused as
+    //# `KeyTooLong`.
     /// Whether a store takes a key of this length.
     ///
     /// # Errors
     /// `KeyTooLong`.
+    #[inline]
     pub fn check_len(self) -> Result<()> {
         match self.payload_len() {
             len if len > KEY_LEN_MAX => Err(Error::KeyTooLong { len, max: KEY_LEN_MAX }),

@@ -1,6 +1,6 @@
 //! Puts, inserts and deletes.
 
-use crate::document::{KEY_LEN_MAX, Key, KeyRef};
+use crate::document::{Key, KeyRef};
 use crate::error::{Error, Result};
 use crate::index::check_name;
 use crate::log::{Action, Superseded};
@@ -40,7 +40,7 @@ impl WriteTxn {
     //# A put MUST leave the given document under the given key, whether or not there was one.
     /// Puts one document, given in its encoded form. Whether anything was put.
     pub(crate) fn put(&mut self, name: &str, key: KeyRef<'_>, expect: Expect, body: &[u8]) -> Result<bool> {
-        check_key(key)?;
+        key.check_len()?;
         let collection = self.collection(name, expect.creates())?;
         let newest = self.newest(collection, key)?;
         match expect {
@@ -91,7 +91,7 @@ impl WriteTxn {
     //# twice, and answer how many were given.
     /// Puts any number of documents, `keys[i]` with the i-th body: all of them, or none. They are placed in key order.
     pub(crate) fn put_many(&mut self, name: &str, keys: &[Key], bodies: &Bodies) -> Result<u64> {
-        keys.iter().try_for_each(|key| check_key(key.as_ref()))?;
+        keys.iter().try_for_each(|key| key.as_ref().check_len())?;
         if keys.is_empty() {
             return check_name(name).map(|()| 0);
         }
@@ -110,7 +110,7 @@ impl WriteTxn {
     //# A delete MUST leave the key without a document, and answer whether it had one.
     /// Deletes the document of `key`, of this version if one is given. Whether there was one.
     pub(crate) fn delete(&mut self, name: &str, key: KeyRef<'_>, version: Option<u64>) -> Result<bool> {
-        check_key(key)?;
+        key.check_len()?;
         let collection = self.collection(name, false)?;
         let newest = self.newest(collection, key)?;
         if let Some(version) = version {
@@ -132,16 +132,5 @@ impl WriteTxn {
         };
         let documents = &self.batch.collections[collection as usize].documents;
         self.shared.check_version(documents, key, entry, expected)
-    }
-}
-
-//= spec/semantics.md#s-2-3-key-limit
-//# A write that names a text or bytes key of more than 1,024 bytes of payload MUST be refused as
-//# `KeyTooLong`.
-#[inline]
-pub(super) fn check_key(key: KeyRef<'_>) -> Result<()> {
-    match key.payload_len() {
-        len if len > KEY_LEN_MAX => Err(Error::KeyTooLong { len, max: KEY_LEN_MAX }),
-        _ => Ok(()),
     }
 }

@@ -7,7 +7,6 @@ use crate::seeded::{self, Bug};
 use crate::update::Changes;
 
 use super::super::read::Located;
-use super::calls::check_key;
 use super::txn::{Newest, WriteTxn};
 
 /// What an insert does where the key has a document already.
@@ -61,7 +60,7 @@ impl WriteTxn {
         version: Option<u64>,
         changes: &Changes<'_>,
     ) -> Result<BeforeAfter> {
-        check_key(key)?;
+        key.check_len()?;
         let collection = self.collection(name, false)?;
         let (newest, before) = self.find(collection, key)?;
         if let Some(expected) = version {
@@ -115,7 +114,7 @@ impl WriteTxn {
         body: &[u8],
         on_conflict: OnConflict<'_>,
     ) -> Result<BeforeAfter> {
-        check_key(key)?;
+        key.check_len()?;
         let collection = self.collection(name, true)?;
         let (newest, before) = self.find(collection, key)?;
         let after = match (&before, on_conflict) {
