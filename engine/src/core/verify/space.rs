@@ -48,13 +48,10 @@ impl Core {
             let mut entries = Entries::default();
             documents.index.page(&KeyRange::all(), false, usize::MAX, &mut entries);
             for entry in entries.items().iter().map(|item| item.value) {
-                *counted.entry((sequence(entry.address()), documents.id)).or_default() += 1;
+                let mut count = |at| *counted.entry((sequence(at), documents.id)).or_default() += 1;
+                count(entry.address());
                 match self.shared.chunks_of(entry) {
-                    Ok(chunks) => {
-                        for chunk in chunks {
-                            *counted.entry((sequence(chunk), documents.id)).or_default() += 1;
-                        }
-                    }
+                    Ok(chunks) => chunks.into_iter().for_each(count),
                     Err(error) => report.add(error)?,
                 }
             }
