@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use smallvec::{SmallVec, smallvec};
+
 use crate::document::KeyRef;
 use crate::format::frame::SegmentSeed;
 use crate::format::record::{PutParts, PutShape, RecordSeed, Version, put_of, shape_of};
@@ -25,8 +27,8 @@ pub(crate) struct Segment {
     pub(crate) physical: u32,
     /// What the checksums of its frame headers are seeded with.
     pub(crate) frame_seed: SegmentSeed,
-    /// In the order of their offsets; never empty.
-    stretches: Vec<Stretch>,
+    /// In the order of their offsets; never empty. Most have one: an opening enters thousands of segments.
+    stretches: SmallVec<[Stretch; 1]>,
 }
 
 impl Stretch {
@@ -56,7 +58,7 @@ impl Segment {
         let seed = RecordSeed::new(lineage, first_lsn.incarnation(), sequence);
         let first = Stretch { offset: geometry.data_start(), first_lsn, seed };
         let frame_seed = SegmentSeed::for_segment(lineage, sequence);
-        Segment { sequence, physical, frame_seed, stretches: vec![first] }
+        Segment { sequence, physical, frame_seed, stretches: smallvec![first] }
     }
 
     /// Its stretches, in the order of their offsets.

@@ -231,7 +231,9 @@ impl<'a> FrameSearch<'a> {
     /// A search of `bytes`, which stand at `base` of their segment, a multiple of 8, from the offset `from` on.
     #[must_use]
     pub fn new(bytes: &'a [u8], base: u32, from: u32, seed: SegmentSeed, segment_bytes: u32) -> Self {
-        let mut search = FrameSearch { rest: bytes, at: base, seed, segment_bytes };
+        // Most of what stands behind the end of a log is zeros, and no header is.
+        let rest = if is_zeros(bytes) { &[] } else { bytes };
+        let mut search = FrameSearch { rest, at: base, seed, segment_bytes };
         search.skip_to(from.max(base).next_multiple_of(8));
         search
     }
@@ -242,6 +244,14 @@ impl<'a> FrameSearch<'a> {
         self.rest = self.rest.get(len as usize..).unwrap_or_default();
         self.at += len;
     }
+}
+
+/// Whether all bytes are zero.
+pub(super) fn is_zeros(bytes: &[u8]) -> bool {
+    let (chunks, rest) = bytes.as_chunks::<64>();
+    // Each is folded whole, so that it takes a few instructions of many bytes.
+    let is_zeros = |bytes: &[u8]| bytes.iter().fold(0, |any, byte| any | byte) == 0;
+    chunks.iter().all(|chunk| is_zeros(chunk)) && is_zeros(rest)
 }
 
 /// The frames whose headers are valid, in the order of their offsets.

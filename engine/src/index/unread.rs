@@ -363,7 +363,14 @@ impl UnreadGuard<'_> {
 impl Inner {
     /// What stands behind these ends at `end`.
     fn add(&mut self, items: Vec<(Key, Branch)>, end: Option<Key>, origin: &Arc<Origin>) {
-        self.items.extend(in_order(items, end, origin).map(|Wanted { first, item }| (first, item)));
+        let are_most = items.len() > self.items.len();
+        let items = in_order(items, end, origin).map(|Wanted { first, item }| (first, item));
+        if are_most {
+            // All are put in order at once, which takes less than to seek a place for each.
+            self.items.append(&mut items.collect());
+        } else {
+            self.items.extend(items);
+        }
     }
 
     /// Of an item that has keys on both sides of `key`, makes two.

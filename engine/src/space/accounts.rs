@@ -2,7 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use smallvec::SmallVec;
+
 use crate::format::Lsn;
+
+/// So many records by collection. Most segments have those of one.
+pub(crate) type Live = SmallVec<[(u32, u64); 1]>;
 
 /// What is known of the contents of one log segment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -20,7 +25,7 @@ pub(crate) struct Account {
     pub(crate) is_loose: bool,
     /// How many of the records are live, by collection, in the order of ids. Those of a collection that has ended stay
     /// counted, and callers leave them out.
-    live: Vec<(u32, u64)>,
+    live: Live,
 }
 
 impl Account {
@@ -29,7 +34,7 @@ impl Account {
     }
 
     /// The same, with these live records, as a checkpoint has them: by collection, in the order of ids.
-    pub(crate) fn with_live(self, live: Vec<(u32, u64)>) -> Self {
+    pub(crate) fn with_live(self, live: Live) -> Self {
         Account { live, is_loose: true, ..self }
     }
 

@@ -1,7 +1,7 @@
 use super::super::checksum::crc_append;
 use super::super::frame::{
     CLAIMS_NOTHING, FRAME_HEADER_LEN, Frame, FrameFault, FrameFlags, FrameHeader, SegmentSeed, check_body,
-    parse_header, parse_header_at, write_header,
+    is_zeros, parse_header, parse_header_at, write_header,
 };
 use super::super::record::{Kind, RecordFault, RecordParts, RecordSeed, Replaced, encode_opening};
 use super::super::{LogAddress, Lsn};
@@ -334,6 +334,20 @@ fn a_valid_frame_may_hold_a_record_of_a_newer_version() {
     let mut found = Frame { offset: AT, header }.records(&example.segment, &example.record_seed);
     assert_eq!(found.next(), Some(Err((544, RecordFault::Unsupported(9)))));
     assert_eq!(found.next(), None);
+}
+
+#[test]
+fn only_zeros_are_zeros() {
+    for len in [0, 1, 63, 64, 65, 128, 200] {
+        let mut bytes = vec![0; len];
+        assert!(is_zeros(&bytes), "{len} of them");
+        for at in 0..len {
+            bytes[at] = 1;
+            bytes[at / 2] = 1;
+            assert!(!is_zeros(&bytes), "all but {at} and {}", at / 2);
+            (bytes[at], bytes[at / 2]) = (0, 0);
+        }
+    }
 }
 
 proptest! {
