@@ -55,8 +55,8 @@ impl Shared {
         self.namings_now().1
     }
 
-    /// The ids of the newest state's collections and indexes.
-    pub(super) fn current_ids(&self) -> BTreeSet<u32> {
+    /// The ids of the newest state's collections.
+    pub(super) fn current_collections(&self) -> BTreeSet<u32> {
         read(&self.catalog).current().map(|naming| naming.documents.id).collect()
     }
 

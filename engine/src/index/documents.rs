@@ -203,7 +203,7 @@ impl Documents {
         self.index.set(key, entry)
     }
 
-    /// Puts entries, which come in order, at `place` into an index that nobody sees yet, and that has none of them.
+    /// Puts entries, which come in order, at `place` into an index that nobody sees yet.
     pub(crate) fn enter_all<'e>(&self, entries: impl Iterator<Item = &'e [u8]>, place: Entry) {
         let mut held = self.unread.hold();
         let put = |entry| {

@@ -135,7 +135,7 @@ impl KeyRange {
     }
 
     /// What of the range lies behind all byte strings that begin so; `None` where nothing does.
-    pub(crate) fn behind_prefix(self, beginning: &[u8]) -> Option<Self> {
+    pub(crate) fn behind_prefix(&self, beginning: &[u8]) -> Option<Self> {
         let Bound::Excluded(next) = Self::behind_bytes(beginning) else { return None };
         let range = self.within(&KeyRange { from: Bound::Included(next), to: Bound::Unbounded });
         (!range.is_empty()).then_some(range)

@@ -163,7 +163,7 @@ fn held(
     debug_assert!(by_checkpoints.last().is_none_or(|last| *last < count), "segments of a sound checkpoint");
     let mut by_log: Vec<(u32, u64)> =
         accounts.iter().map(|(sequence, account)| (account.physical, sequence)).collect();
-    by_log.sort_unstable_by_key(|(physical, _)| *physical);
+    by_log.sort_by_key(|(physical, _)| *physical);
     let mut before = None;
     for &(physical, sequence) in &by_log {
         let is_taken = before.replace(physical) == Some(physical) || by_checkpoints.contains(&physical);

@@ -107,10 +107,12 @@ impl IndexBuild {
     fn go_on(&mut self, writer: &Writer) -> Result<IndexStep> {
         writer.check_open()?;
         let shared = Arc::clone(&writer.shared);
-        let is_as_asked = shared.is_as_asked(&self.collection, self.definition(), self.on_existing)?;
-        let naming = shared.newest_naming(&self.collection).filter(|_| !is_as_asked);
-        let Some(naming) = naming else {
-            // The commit to come creates the collection too, if there is none; or there is one again by then, and all begins anew.
+        if shared.is_as_asked(&self.collection, self.definition(), self.on_existing)? {
+            self.give_up();
+            return Ok(IndexStep::Whole);
+        }
+        let Some(naming) = shared.newest_naming(&self.collection) else {
+            // The commit to come creates the collection too; or there is one again by then, and all begins anew.
             self.give_up();
             return Ok(IndexStep::Whole);
         };

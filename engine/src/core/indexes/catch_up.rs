@@ -66,6 +66,8 @@ impl Shared {
         key: KeyRef<'_>,
         was: Option<Entry>,
     ) -> Result<()> {
+        // Together they gather no more than a build does.
+        let from_bytes = self.options.check.build_run_bytes / indexes.len().max(1);
         let mut kept = indexes.iter_mut().filter(|behind| !behind.index.entries().is_made_anew()).peekable();
         if kept.peek().is_none() {
             return Ok(());
@@ -100,12 +102,12 @@ impl Shared {
                     Difference::Here(entry) => behind.gone.push(entry),
                 }
             }
-            self.change(behind, self.options.check.build_run_bytes);
+            self.change(behind, from_bytes);
         }
         Ok(())
     }
 
-    /// Changes the entries of an index by what was noted, where that is so much, in their order.
+    /// Changes the entries of an index by what was noted, in their order, once it takes so many bytes.
     fn change(&self, behind: &mut Behind, from_bytes: usize) {
         if behind.gone.memory_bytes() + behind.come.memory_bytes() < from_bytes {
             return;
@@ -114,7 +116,7 @@ impl Shared {
         gone.sort();
         come.sort();
         let entries = behind.index.entries();
-        // In the log that was replayed: no older checkpoint has them.
+        // At the end of what was read: no checkpoint has them yet.
         let at = Entry::new(LogAddress(self.visibility.settled(|visible| visible.address.0) - 1), false);
         for entry in gone.take(usize::MAX) {
             let key = KeyRef::Bytes(entry);

@@ -379,7 +379,7 @@ impl Core {
 impl Writer {
     /// The log segments in place.
     fn table(&self) -> Table {
-        let current = self.shared.current_ids();
+        let current = self.shared.current_collections();
         let (mut table, to_u32) = (Table::default(), |count| u32::try_from(count).unwrap_or(u32::MAX));
         for (sequence, account) in self.accounts.iter() {
             let Some(segment) = self.shared.log.segments.get(sequence) else { continue };

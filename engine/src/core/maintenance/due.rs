@@ -211,7 +211,7 @@ impl Writer {
 
     /// The sealed segments that can be cleaned, with their live bytes.
     fn candidates(&self) -> impl Iterator<Item = (u64, u64)> {
-        let current = self.shared.current_ids();
+        let current = self.shared.current_collections();
         let written_below =
             self.appender.pending().first().map_or(u64::MAX, |extent| extent.segment.sequence);
         let end = self.appender.end().segment.sequence.min(written_below);

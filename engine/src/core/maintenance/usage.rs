@@ -28,7 +28,7 @@ pub(in crate::core) struct Usage {
 
 impl Writer {
     pub(in crate::core) fn usage(&self) -> Usage {
-        let current = self.shared.current_ids();
+        let current = self.shared.current_collections();
         let floor = self.reuse_floor();
         let newest = self.superblock.checkpoints[0].map_or(Lsn::ZERO, |newest| newest.lsn);
         let mut usage = Usage::default();

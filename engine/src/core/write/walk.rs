@@ -77,12 +77,12 @@ impl WriteTxnWalk {
     }
 }
 
-/// The next item of a walk over `entries` in a transaction. Each page has what the tree has, less what the transaction
+/// The next item of a walk over `tree` in a transaction. Each page has what the tree has, less what the transaction
 /// changed, and of that what `of_change` leaves.
 pub(super) fn next_merged<E: Copy, C>(
     txn: &WriteTxn,
     walk: &mut Walk<E>,
-    entries: &Documents,
+    tree: &Documents,
     changes: &BTreeMap<Key, C>,
     of_entry: impl Fn(Entry) -> E,
     of_change: impl Fn(&C) -> Option<E>,
@@ -94,7 +94,7 @@ pub(super) fn next_merged<E: Copy, C>(
         let Some(range) = walk.take_rest() else { return Ok(None) };
         let reverse = walk.is_reverse();
         let mut newest = Entries::default();
-        txn.shared().page(entries, &range, reverse, walk.page_len(), &mut newest)?;
+        txn.shared().page(tree, &range, reverse, walk.page_len(), &mut newest)?;
         let covered = range.up_to(walk.cover(&range, &newest), reverse);
         let is_changed = |key: KeyRef<'_>| !changes.is_empty() && changes.contains_key(&key.to_key());
         let mut page = newest.filter_map(|key, entry| (!is_changed(key)).then(|| of_entry(entry)));
