@@ -105,7 +105,9 @@ impl Writer {
         self.ensure_incarnation(share)?;
         let kept = self.shared.keep();
         kept.note_changes(self.txn.batch.changes.len() + self.txn.batch.entries.len());
-        self.shared.find_superseded_chunks(&mut self.txn.batch)?;
+        if self.txn.batch.replaces_chunks {
+            self.shared.find_superseded_chunks(&mut self.txn.batch)?;
+        }
         self.find_entries()?;
         if durability == Durability::Written && seeded::is_on(Bug::HandedOverBeforePlaced) {
             self.write_out()?;

@@ -181,6 +181,8 @@ pub(crate) struct Batch {
     by_id: Vec<(u32, u32)>,
     /// Keys and bodies, encoded, one behind the other.
     bytes: Vec<u8>,
+    /// Whether a change may supersede chunks.
+    pub(crate) replaces_chunks: bool,
     /// Chunks of what its changes supersede, each with the number of the change, in the order of these.
     pub(crate) superseded: Vec<(usize, LogAddress)>,
     /// What its changes make of the entries of indexes.
@@ -214,7 +216,7 @@ impl Batch {
         self.superseded.clear();
         self.entries.clear();
         self.chunks.clear();
-        (self.is_system, self.leaves_reserve) = (false, false);
+        (self.is_system, self.leaves_reserve, self.replaces_chunks) = (false, false, false);
         self.changes.shrink_to(KEPT_BYTES / size_of::<Change>());
         self.bytes.shrink_to(KEPT_BYTES);
     }
@@ -265,6 +267,7 @@ impl Batch {
         let nameless = Change::nameless(action, start, body.len());
         let change = Change { collection, int_key, key_len, replaces, before, largest_before, ..nameless };
         touched.added += change.added(had);
+        self.replaces_chunks |= matches!(replaces, Replaces::Version(entry, _) if entry.is_chunked());
         if matches!(change.action, Action::Put) {
             touched.largest_id = touched.largest_id.max(int_key.unwrap_or(0));
             // A put says all that the change before it said. A delete does not: what it deletes may have raised the largest id.
