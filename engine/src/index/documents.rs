@@ -215,6 +215,22 @@ impl Documents {
         self.set_newest_len(self.newest_len() + added as u64);
     }
 
+    /// Removes entries, which come in order, from an index that nobody sees yet, for what was deleted before `at`.
+    pub(crate) fn remove_all<'e>(&self, entries: impl Iterator<Item = &'e [u8]>, at: LogAddress) {
+        let mut held = self.unread.hold();
+        let (mut keys, mut count) = (Vec::new(), 0);
+        for key in entries.map(KeyRef::Bytes) {
+            let may_be_unread = held.as_ref().is_some_and(|held| held.may_have(key));
+            // A count that is too low comes out when the leaves are read.
+            count += u64::from(self.index.remove(key).is_some() || may_be_unread);
+            keys.push(key.to_key());
+        }
+        if let Some(held) = &mut held {
+            held.delete_all(keys, at);
+        }
+        self.set_newest_len(self.newest_len().saturating_sub(count));
+    }
+
     /// Removes `key`, which the record at `at` deletes. Only the writer calls it.
     pub(crate) fn remove(&self, key: KeyRef<'_>, at: LogAddress) -> Option<Entry> {
         let mut held = self.unread.hold();

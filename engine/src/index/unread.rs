@@ -346,10 +346,21 @@ impl UnreadGuard<'_> {
     /// The record at `at` deletes the key, whatever its item has.
     pub(super) fn delete(&mut self, key: KeyRef<'_>, at: LogAddress) {
         let key = key.to_key();
-        let may_be_unread = self.gives_up && !seeded::is_on(Bug::DeleteNotKept);
-        if (may_be_unread || self.inner.of(&key).is_some()) && !seeded::is_on(Bug::DeletedComesBack) {
+        if self.keeps_delete_of(&key) {
             self.inner.deleted.insert(key, at);
         }
+    }
+
+    /// The same of keys that come in order.
+    pub(super) fn delete_all(&mut self, keys: Vec<Key>, at: LogAddress) {
+        let kept = keys.into_iter().filter(|key| self.keeps_delete_of(key));
+        let mut deleted = kept.map(|key| (key, at)).collect();
+        self.inner.deleted.append(&mut deleted);
+    }
+
+    fn keeps_delete_of(&self, key: &Key) -> bool {
+        let may_be_unread = self.gives_up && !seeded::is_on(Bug::DeleteNotKept);
+        (may_be_unread || self.inner.of(key).is_some()) && !seeded::is_on(Bug::DeletedComesBack)
     }
 
     /// The key is put: the index has it.

@@ -45,8 +45,9 @@ impl Shared {
         }
         for (of, mut indexes) in collections {
             let Some(naming) = read(&self.catalog).by_id(of).cloned() else { continue };
+            let lists = &mut (EntryList::default(), EntryList::default());
             for (key, was) in changed.get(&of).into_iter().flatten() {
-                self.catch_up_with(&mut indexes, &naming.documents, key.as_ref(), *was)?;
+                self.catch_up_with(&mut indexes, &naming.documents, (key.as_ref(), *was), lists)?;
             }
             for behind in &mut indexes {
                 if behind.index.entries().is_made_anew() {
@@ -63,8 +64,8 @@ impl Shared {
         &self,
         indexes: &mut [Behind],
         documents: &Documents,
-        key: KeyRef<'_>,
-        was: Option<Entry>,
+        (key, was): (KeyRef<'_>, Option<Entry>),
+        (before, after): &mut (EntryList, EntryList),
     ) -> Result<()> {
         // Together they gather no more than a build does.
         let from_bytes = self.options.check.build_run_bytes / indexes.len().max(1);
@@ -75,7 +76,6 @@ impl Shared {
         let read_at = |at: Option<Entry>| at.map(|at| self.locate(documents.id, key, at)).transpose();
         let old = read_at(was.filter(|_| !seeded::is_on(Bug::RemovalLostInReplay)));
         let new = read_at(documents.index.get(key));
-        let (mut before, mut after) = (EntryList::default(), EntryList::default());
         for behind in kept {
             if let [Ok(Some(old)), Ok(Some(new))] = [&old, &new] {
                 let [old, new] = [old, new].map(|located| RawDocument::from_verified(located.body()));
@@ -87,16 +87,15 @@ impl Shared {
             before.clear();
             after.clear();
             let entries = behind.index.entries();
-            match self.entries_of(&behind.index, key, &old, &mut before) {
+            match self.entries_of(&behind.index, key, &old, before) {
                 Err(Error::Corrupt(_)) => {
                     entries.set_made_anew(true);
                     continue;
                 }
                 made => made?,
             }
-            self.entries_of(&behind.index, key, &new, &mut after)
-                .or_else(|error| entries.note_damage(error))?;
-            for difference in before.diff(&after) {
+            self.entries_of(&behind.index, key, &new, after).or_else(|error| entries.note_damage(error))?;
+            for difference in before.diff(after) {
                 match difference {
                     Difference::There(entry) => behind.come.push(entry),
                     Difference::Here(entry) => behind.gone.push(entry),
@@ -118,14 +117,7 @@ impl Shared {
         let entries = behind.index.entries();
         // At the end of what was read: no checkpoint has them yet.
         let at = Entry::new(LogAddress(self.visibility.settled(|visible| visible.address.0) - 1), false);
-        for entry in gone.take(usize::MAX) {
-            let key = KeyRef::Bytes(entry);
-            let is_unknown = entries.is_unknown(key);
-            if entries.remove(key, at.address()).is_some() || is_unknown {
-                // A count that is too low comes out when the leaves are read.
-                entries.set_newest_len(entries.newest_len().saturating_sub(1));
-            }
-        }
+        entries.remove_all(gone.take(usize::MAX), at.address());
         entries.enter_all(come.take(usize::MAX), at);
     }
 
