@@ -164,7 +164,9 @@ fn batches_that_stop_say_how_far_they_came() {
     let stopped = numbers.batches_of(3).update_many(&filter("@"), Update::new().inc("$.n", 100)).unwrap_err();
     assert_eq!((stopped.report, stopped.last.clone()), (report(6, 6), Some(Key::Int(6))));
     assert!(
-        stopped.to_string().ends_with("; 6 of 6 documents had been changed, the last of them 6"),
+        stopped
+            .to_string()
+            .starts_with("6 of 6 documents were changed, the last of them 6; what came next failed: "),
         "{stopped}"
     );
     assert!(matches!(Error::from(stopped), Error::Update(_)));

@@ -3,8 +3,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
+use holotype::query::Filter;
 use holotype::update::{Changes, JsonPatch, UpdateFault};
-use holotype::{Collection, Db, Document, Error, Key, OnConflict, doc};
+use holotype::{Collection, Db, Document, Error, IndexDefinition, Key, OnConflict, Update, doc};
 
 fn birds() -> (Db, Collection) {
     let db = Db::in_memory();
@@ -123,8 +124,9 @@ fn an_update_or_insert_updates_or_inserts() {
 }
 
 //= spec/update.md#u-6-5-insert-on-conflict
-//# An insert on conflict MUST put the given document when the key has none, and otherwise leave the key's
-//# document, replace it by the given one, or update it, as was asked.
+//# An insert on conflict MUST put the given document when none is in the way. Otherwise it MUST leave all
+//# documents as they are, put the given one in the place of all that are in the way, or update the first of
+//# them, as was asked.
 #[test]
 fn an_insert_on_conflict_does_what_it_is_told() {
     let (_db, birds) = birds();
@@ -149,6 +151,61 @@ fn an_insert_on_conflict_does_what_it_is_told() {
     }
     // The ids that the store gives come after it (S-4.2).
     assert_eq!(birds.insert(doc! {}).unwrap(), Key::Int(4));
+}
+
+//= spec/update.md#u-6-5-insert-on-conflict
+//= type=test
+//# In the way of an insert on conflict are the key's document, and those of other keys for which a unique index
+//# would refuse the given one (I-3.1); in this order, and that of the names of the indexes.
+#[test]
+fn documents_of_other_keys_are_in_the_way_where_a_unique_index_says_so() {
+    let db = Db::in_memory();
+    let users = db.collection("users");
+    for field in ["mail", "name"] {
+        let index = IndexDefinition::new(field, [format!("$.{field}")]).unwrap().unique();
+        users.create_index(index).unwrap();
+    }
+    let (ada, bob, new) = (
+        doc! { "name": "Ada", "mail": "a@x" },
+        doc! { "name": "Bob", "mail": "b@x" },
+        doc! { "name": "Ada", "mail": "b@x" },
+    );
+    let all =
+        || users.scan(..).unwrap().map(|found| found.unwrap().to_document().unwrap()).collect::<Vec<_>>();
+    users.put_many([(1, &ada), (2, &bob)]).unwrap();
+    for key in [3, 1] {
+        let skipped = users.insert_on_conflict(key, &new, OnConflict::Skip).unwrap();
+        assert!(skipped.matched() && !skipped.changed());
+        // The mail comes before the name, and the key before both.
+        let first = if key == 1 { &ada } else { &bob };
+        assert_eq!(skipped.before().expect("it is in the way").to_document().unwrap(), *first);
+        assert_eq!(all(), [ada.clone(), bob.clone()]);
+    }
+    let change = doc! { "name": "Bo" };
+    let updated = users.insert_on_conflict(3, &new, OnConflict::Update(Changes::merge(&change))).unwrap();
+    assert!(updated.matched() && updated.changed());
+    assert_eq!(all(), [ada.clone(), doc! { "name": "Bo", "mail": "b@x" }]);
+    // What comes of an update is held to the indexes as any write.
+    let change = doc! { "name": "Ada" };
+    let refused = users.insert_on_conflict(3, &new, OnConflict::Update(Changes::merge(&change)));
+    assert!(matches!(refused, Err(Error::UniqueViolation { key: Key::Int(1), .. })), "{refused:?}");
+    assert!(matches!(
+        users.update_or_insert(3, Changes::merge(&change), || &new),
+        Err(Error::UniqueViolation { .. })
+    ));
+    assert_eq!(users.len().unwrap(), 2);
+    let replaced = users.insert_on_conflict(3, &new, OnConflict::Replace).unwrap();
+    assert!(replaced.matched() && replaced.changed());
+    assert_eq!(all(), [new.clone()]);
+    db.write(|tx| {
+        let users = tx.collection("users");
+        assert!(!users.insert_on_conflict(1, &new, OnConflict::Skip)?.changed());
+        users.insert_on_conflict(1, &new, OnConflict::Replace)?;
+        users.insert_on_conflict(2, &ada, OnConflict::Skip).map(drop)
+    })
+    .unwrap();
+    assert_eq!(users.get(1).unwrap().expect("it was put").to_document().unwrap(), new);
+    assert!(db.verify(true).unwrap().is_clean());
 }
 
 //= spec/update.md#u-2-1-all-or-nothing
@@ -178,4 +235,68 @@ fn a_patch_that_fails_leaves_the_document_and_the_transaction_as_they_were() {
     })
     .unwrap();
     assert_eq!(birds.get("robin").unwrap().expect("it was put").to_document().unwrap(), doc! { "seen": 4 });
+}
+
+//= spec/update.md#u-5-3-nothing-there
+//= type=test
+//# `unset`, `rename`, `pop` and `pull` of nothing change nothing.
+#[test]
+fn what_leads_through_nothing_is_nothing() {
+    let (_db, birds) = birds();
+    let through_nothing = Update::new()
+        .unset("$.tags[0]")
+        .unset("$.tags[0].of")
+        .pull("$.tags[-1]", 1)
+        .pop("$.tags[0].of[2]")
+        .rename("$.tags[0].of", "off");
+    assert!(!birds.update("wren", through_nothing).unwrap().changed());
+    for creates in [Update::new().set("$.tags[0]", 1), Update::new().push("$.tags.of[0]", 1)] {
+        assert!(matches!(birds.update("wren", creates), Err(Error::Update(_))));
+    }
+}
+
+//= spec/update.md#u-5-2-paths
+//= type=test
+//# A path of another form MUST be refused with the byte at which it goes wrong.
+#[test]
+fn a_path_that_is_none_is_refused_whether_or_not_there_is_a_document() {
+    let (_db, birds) = birds();
+    let wrong = Update::new().set("$.seen[", 1);
+    let nothing = Filter::parse("@.seen > 100").unwrap();
+    let conflict = OnConflict::Update((&wrong).into());
+    for refused in [
+        birds.update("robin", &wrong).map(drop),
+        birds.update_or_insert("robin", &wrong, || doc! {}).map(drop),
+        birds.insert_on_conflict("robin", doc! {}, conflict).map(drop),
+        birds.update_many(&nothing, &wrong).map(drop),
+        birds.batches_of(1).update_many(&nothing, &wrong).map(drop).map_err(Error::from),
+    ] {
+        assert!(matches!(refused, Err(Error::InvalidPath { .. })), "{refused:?}");
+    }
+    assert_eq!(birds.len().unwrap(), 1);
+}
+
+//= spec/update.md#u-2-2-errors
+//= type=test
+//# Where a call has several patches, merges and updates, the numbers MUST go on from one to the next.
+#[test]
+fn operations_of_a_call_are_counted_through() {
+    let (_db, birds) = birds();
+    let (patch, merge) =
+        (JsonPatch::parse(r#"[{"op":"add","path":"/a","value":1}]"#).unwrap(), doc! { "b": 2 });
+    let set = Update::new().set("$.c", 1).inc("$.places", 1);
+    let changes = Changes::from(&patch).then(Changes::merge(&merge)).then(&set);
+    let Err(Error::Update(error)) = birds.update("wren", changes) else { panic!("places are no number") };
+    assert_eq!((error.operation, error.name, error.path.as_str()), (3, "inc", "$.places"));
+}
+
+#[test]
+fn two_documents_of_one_call_are_told_of_as_two() {
+    let db = Db::in_memory();
+    let users = db.collection("users");
+    users.create_index(IndexDefinition::new("mail", ["$.mail"]).unwrap().unique()).unwrap();
+    users.put_many([(1, doc! { "mail": "a" }), (2, doc! { "mail": "b" })]).unwrap();
+    let refused = users.update_many(&Filter::parse("@").unwrap(), Update::new().set("$.mail", "c"));
+    let message = refused.unwrap_err().to_string();
+    assert!(message.contains(r#"would have ["c"] twice, once of the document 2"#), "{message}");
 }

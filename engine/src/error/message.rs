@@ -214,7 +214,11 @@ impl fmt::Display for Condition<'_> {
                 "the collection {collection:?} has an index named {index:?} already, with another definition"
             ),
             Error::UniqueViolation { index, values, key } => {
-                write!(f, "the unique index {index:?} has {} already, of the document {key}", List(values))?;
+                write!(
+                    f,
+                    "the unique index {index:?} would have {} twice, once of the document {key}",
+                    List(values)
+                )?;
                 if values.iter().any(Value::is_null) { f.write_str(NULL_IS_A_VALUE) } else { Ok(()) }
             }
             Error::UniqueViolations { index, violations } => {
@@ -265,7 +269,7 @@ mod tests {
             values: vec![text.clone(), 1.into()],
             key: Key::from("k"),
         };
-        let said = "the unique index \"by mail\" has [\"a\", 1] already, of the document \"k\"";
+        let said = "the unique index \"by mail\" would have [\"a\", 1] twice, once of the document \"k\"";
         assert_eq!(one.to_string(), said);
         let violations = vec![(vec![text], 1.into(), 2.into()), (vec![Value::Null], 3.into(), "k".into())];
         let many = Error::UniqueViolations { index, violations };

@@ -106,8 +106,19 @@ impl Changes<'_> {
         Encoded::part(&tree.into_value())
     }
 
+    /// Refuses what no document can be changed by.
+    pub(crate) fn check(&self) -> Result<()> {
+        self.each().try_for_each(|by| if let By::Update(update) = by { update.check() } else { Ok(()) })
+    }
+
     fn run<T: Tree>(&self, tree: &mut T) -> Result<()> {
-        match self.each().try_for_each(|by| by.run(tree)) {
+        let mut before = 0;
+        let mut one = |by: &By<'_>| {
+            by.run(tree).map_err(|error| behind(error, before))?;
+            before += by.operations();
+            Ok(())
+        };
+        match self.each().try_for_each(&mut one) {
             Err(_) if seeded::is_on(Bug::PatchAppliedHalf) => Ok(()),
             done => done,
         }
@@ -140,6 +151,16 @@ impl By<'_> {
         }
     }
 
+    /// How many operations it is. spec: U-2.1.
+    fn operations(&self) -> usize {
+        match self {
+            By::Patch(patch) => patch.operations().len(),
+            By::Merge(_) => 1,
+            By::Update(update) => update.changes().len(),
+        }
+    }
+
+    /// As [`Changes::count`].
     #[inline]
     fn count(&self) -> usize {
         match self {
@@ -167,4 +188,15 @@ impl By<'_> {
         };
         Failed::from(UpdateFault::NoDocument { found }).at(number, name, || path)
     }
+}
+
+//= spec/update.md#u-2-2-errors
+//# Where a call has several patches, merges and updates, the numbers MUST go on from one to the next.
+/// The error, of an operation that so many came before.
+#[cold]
+fn behind(mut error: Error, before: usize) -> Error {
+    if let Error::Update(update) = &mut error {
+        update.operation += before;
+    }
+    error
 }

@@ -15,7 +15,7 @@ use crate::seeded::{self, Bug};
 /// Where a path leads.
 enum Found<At> {
     There(At),
-    /// The values around the field are there; the names from the step `from` on are still to be created.
+    /// The values around the field are there; the steps from `from` on lead through what is not.
     Missing {
         from: usize,
     },
@@ -163,7 +163,7 @@ fn locate<'t, T: Tree>(tree: &'t T, way: Way<'_>) -> Result<Located<'t, T>, Upda
         node = match (node.kind(), step) {
             (Kind::Object, Selector::Name(name)) => match node.member(name) {
                 Some(field) => field,
-                None => return Ok((missing(path, at)?, None)),
+                None => return Ok((Found::Missing { from: at }, None)),
             },
             (Kind::Array, Selector::Index(index)) => {
                 let len = node.count();
@@ -187,18 +187,6 @@ fn from_start(index: i64, len: usize) -> Option<usize> {
     usize::try_from(from_start).ok().filter(|index| *index < len)
 }
 
-/// Nothing is at the step `from`. What follows can only be names: those of objects in each other.
-fn missing<At>(path: &JsonPath, from: usize) -> Result<Found<At>, UpdateFault> {
-    let index = path.singular_steps().skip(from).position(|step| matches!(step, Selector::Index(_)));
-    match index {
-        None => Ok(Found::Missing { from }),
-        Some(index) => {
-            let at = path.up_to(from + index).to_string();
-            Err(UpdateFault::NoSuchPlace { at, fault: PathFault::NotAName })
-        }
-    }
-}
-
 //= spec/update.md#u-5-3-nothing-there
 //# An index that leads to nothing MUST be refused by the changes that create.
 /// Puts `value` where the path leads, with the objects around it that are not there.
@@ -212,12 +200,16 @@ fn create<T: Tree>(tree: &mut T, way: Way<'_>, found: Found<T::At>, value: &Valu
         }
         .into()),
         Found::Missing { from } => {
+            let steps = way.path.singular_steps();
+            let value =
+                steps.enumerate().skip(from + 1).rev().try_fold(value.clone(), |inner, (at, step)| {
+                    let Selector::Name(name) = step else {
+                        let at = way.path.up_to(at).to_string();
+                        return Err(UpdateFault::NoSuchPlace { at, fault: PathFault::NotAName });
+                    };
+                    Ok(Document::from([(name.clone(), inner)]).into())
+                })?;
             let field = way.place_up_to(tree, from + 1);
-            let names = way.path.singular_steps().skip(from + 1).rev().map(|step| match step {
-                Selector::Name(name) => name.clone(),
-                _ => unreachable!("an index does not follow what is missing"),
-            });
-            let value = names.fold(value.clone(), |inner, name| Document::from([(name, inner)]).into());
             Ok(tree.put(&field, T::part(&value)?)?)
         }
     }

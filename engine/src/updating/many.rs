@@ -40,6 +40,14 @@ enum Action<'a> {
 }
 
 impl Action<'_> {
+    //= spec/update.md#u-5-2-paths
+    //# A path of another form MUST be refused with the byte at which it goes wrong.
+    /// Refuses what can be done to no document, whether or not there is one.
+    fn check(&self, filter: &Filter) -> Result<()> {
+        filter.check()?;
+        if let Action::Update(changes) = self { changes.check() } else { Ok(()) }
+    }
+
     /// Whether the document is another now.
     fn apply(&self, txn: &mut WriteTxn, name: &str, key: KeyRef<'_>, found: &FoundDocument) -> Result<bool> {
         match self {
@@ -55,7 +63,7 @@ impl Action<'_> {
 //# When one of them cannot be changed, the call MUST fail, and change nothing.
 /// Changes all documents that `filter` admits.
 fn every(txn: &mut WriteTxn, name: &str, filter: &Filter, action: &Action<'_>) -> Result<UpdateReport> {
-    filter.check()?;
+    action.check(filter)?;
     let documents = txn.documents(name)?;
     let ranges = ranges(txn, &documents, filter)?;
     let mut report = UpdateReport::default();
@@ -232,7 +240,7 @@ impl Batches<'_> {
     fn run(&self, filter: &Filter, action: &Action<'_>) -> Result<UpdateReport, Stopped> {
         let (mut report, mut last) = (UpdateReport::default(), None);
         let mut work = || -> Result<()> {
-            filter.check()?;
+            action.check(filter)?;
             let mut found = self.collection.find(filter).keys()?;
             loop {
                 let keys = found.by_ref().take(self.count).collect::<Result<Vec<Key>>>()?;
@@ -250,11 +258,13 @@ impl Batches<'_> {
 impl fmt::Display for Stopped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Stopped { report: UpdateReport { matched, changed }, last, error } = self;
-        write!(f, "{error}; {changed} of {matched} documents had been changed")?;
-        match last {
-            Some(key) => write!(f, ", the last of them {key}"),
-            None => Ok(()),
+        if let Some(last) = last {
+            write!(
+                f,
+                "{changed} of {matched} documents were changed, the last of them {last}; what came next failed: "
+            )?;
         }
+        write!(f, "{error}")
     }
 }
 

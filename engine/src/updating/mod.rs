@@ -139,8 +139,6 @@ impl<S: Writes> Handle<S> {
         self.source.change(|txn| txn.update(self.name(), key, version, changes)).map(Updated::from)
     }
 
-    //= spec/update.md#u-6-4-update-or-insert
-    //# An update or insert MUST update the key's document, and put the given one when the key has none.
     /// As [`update`](Self::update); where the key has no document, puts the one that `document` gives.
     ///
     /// # Errors
@@ -157,10 +155,13 @@ impl<S: Writes> Handle<S> {
             updated => return updated,
         }
         // The caller's code may use the store, so it is called between the two looks. Whoever has put a document meanwhile has it updated.
-        self.insert_on_conflict(key, document().borrow(), OnConflict::Update(changes))
+        let insert =
+            |body: &[u8]| self.source.change(|txn| txn.update_or_insert(self.name(), key, body, changes));
+        encoded(|out| document().borrow().encode_into(out), insert).map(Updated::from)
     }
 
-    /// Puts a document under `key`, or does what `on_conflict` says where the key has one.
+    /// Puts a document under `key`, or does what `on_conflict` says where documents are in the way: that of the key, or others that have what
+    /// only one may have in a unique index. The first of these is the one [before](Updated::before).
     ///
     /// ```
     /// use holotype::{Db, OnConflict, doc};

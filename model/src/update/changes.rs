@@ -178,6 +178,7 @@ fn walk(
             let made = walk(Some(&empty), path, creates, act)?;
             Ok(made.filter(|_| creates))
         }
+        (None, PathStep::Index(_)) if !creates => walk(None, rest, creates, act),
         (Some(Value::Object(fields)), PathStep::Name(name)) => {
             let mut fields = fields.clone();
             match walk(fields.get(name), rest, creates, act)? {
@@ -208,8 +209,7 @@ fn walk(
 fn rename(value: &Value, path: &[PathStep], to: &str) -> Result<Value, Misfit> {
     let Some((last, around)) = path.split_last() else { return Err(Misfit::NoFieldToRename) };
     let act = |there: Option<&Value>| match (there, last) {
-        (None, PathStep::Name(_)) => Ok(None),
-        (None, PathStep::Index(_)) => Err(Misfit::NoSuchPlace),
+        (None, _) => Ok(None),
         (Some(Value::Object(fields)), PathStep::Name(from)) => {
             let mut fields = fields.clone();
             if let Some(field) = fields.remove(from) {

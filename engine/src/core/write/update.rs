@@ -9,15 +9,15 @@ use crate::update::Changes;
 use super::super::read::Located;
 use super::txn::{Newest, WriteTxn};
 
-/// What an insert does where the key has a document already.
+/// What an insert does where documents are in the way: that of the key, or others that have what only one may have in a unique index.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum OnConflict<'a> {
-    /// That document stays as it is.
+    /// They stay as they are.
     Skip,
-    /// The new one takes its place.
+    /// The new one takes the place of them all.
     Replace,
-    /// That document is changed, and the new one is not used.
+    /// The first of them is changed, that of the key before those of others, and the new one is not used.
     Update(Changes<'a>),
 }
 
@@ -61,6 +61,7 @@ impl WriteTxn {
         changes: &Changes<'_>,
     ) -> Result<BeforeAfter> {
         key.check_len()?;
+        changes.check()?;
         let collection = self.collection(name, false)?;
         let (newest, before) = self.find(collection, key)?;
         if let Some(expected) = version {
@@ -104,9 +105,11 @@ impl WriteTxn {
     }
 
     //= spec/update.md#u-6-5-insert-on-conflict
-    //# An insert on conflict MUST put the given document when the key has none, and otherwise leave the key's
-    //# document, replace it by the given one, or update it, as was asked.
-    /// Puts a document, given in its encoded form, or does what `on_conflict` says where the key has one.
+    //# An insert on conflict MUST put the given document when none is in the way. Otherwise it MUST leave all
+    //# documents as they are, put the given one in the place of all that are in the way, or update the first of
+    //# them, as was asked.
+    /// Puts a document, given in its encoded form, or does what `on_conflict` says where others are in the way. The first of these is the one
+    /// before.
     pub(crate) fn insert_on_conflict(
         &mut self,
         name: &str,
@@ -115,19 +118,79 @@ impl WriteTxn {
         on_conflict: OnConflict<'_>,
     ) -> Result<BeforeAfter> {
         key.check_len()?;
+        if let OnConflict::Update(changes) = &on_conflict {
+            changes.check()?;
+        }
         let collection = self.collection(name, true)?;
-        let (newest, before) = self.find(collection, key)?;
-        let after = match (&before, on_conflict) {
-            (Some(_), OnConflict::Skip) => None,
-            (Some(before), OnConflict::Update(changes)) => {
-                self.change(collection, key, newest, before, &changes)?
+        let (newest, mut first) = self.find(collection, key)?;
+        if !matches!(on_conflict, OnConflict::Replace)
+            && let Some(before) = first
+        {
+            return self.leave_or_update(collection, key, newest, before, &on_conflict);
+        }
+        loop {
+            let put = self.call(|txn| {
+                let (newest, found) = txn.find(collection, key)?;
+                txn.put_unless_equal(
+                    collection,
+                    key,
+                    newest,
+                    found.as_ref().map(Located::body),
+                    body.to_vec(),
+                )
+            });
+            let other = match put {
+                Err(Error::UniqueViolation { ref key, .. }) => key.clone(),
+                put => return put.map(|after| BeforeAfter { before: first, after }),
+            };
+            let (newest, found) = self.find(collection, other.as_ref())?;
+            let Some(before) = found else { return Err(put.expect_err("it is a violation")) };
+            if !matches!(on_conflict, OnConflict::Replace) {
+                return self.leave_or_update(collection, other.as_ref(), newest, before, &on_conflict);
             }
-            (before, _) => {
-                let found = before.as_ref().map(Located::body);
-                self.put_unless_equal(collection, key, newest, found, body.to_vec())?
+            self.push(Action::Delete, collection, other.as_ref(), newest, Some(before.body()), &[])?;
+            first.get_or_insert(before);
+        }
+    }
+
+    //= spec/update.md#u-6-4-update-or-insert
+    //# An update or insert MUST update the key's document, and put the given one when the key has none.
+    /// Changes the document of `key`, or puts one, given in its encoded form, where there is none.
+    pub(crate) fn update_or_insert(
+        &mut self,
+        name: &str,
+        key: KeyRef<'_>,
+        body: &[u8],
+        changes: Changes<'_>,
+    ) -> Result<BeforeAfter> {
+        key.check_len()?;
+        changes.check()?;
+        let collection = self.collection(name, true)?;
+        match self.find(collection, key)? {
+            (newest, Some(before)) => {
+                self.leave_or_update(collection, key, newest, before, &OnConflict::Update(changes))
             }
+            (newest, before) => {
+                let after = self.put_unless_equal(collection, key, newest, None, body.to_vec())?;
+                Ok(BeforeAfter { before, after })
+            }
+        }
+    }
+
+    /// Leaves the document that is there, or changes it.
+    fn leave_or_update(
+        &mut self,
+        collection: u32,
+        key: KeyRef<'_>,
+        newest: Newest,
+        before: Located,
+        on_conflict: &OnConflict<'_>,
+    ) -> Result<BeforeAfter> {
+        let after = match on_conflict {
+            OnConflict::Update(changes) => self.change(collection, key, newest, &before, changes)?,
+            OnConflict::Skip | OnConflict::Replace => None,
         };
-        Ok(BeforeAfter { before, after })
+        Ok(BeforeAfter { before: Some(before), after })
     }
 
     /// The newest version of a key in the batch's collection of this number, and the document itself.
