@@ -48,7 +48,9 @@ table! {
     ChooseCollection = "say which one with --collection NAME",
     UseKeyRange = "use --from and --to",
     GiveKeys = "give keys yourself, with `holotype import --key FIELD` or `holotype put`",
-    ImportInBatches = "import in several commits, with --batch N",
+    MakeBatches = "make several commits, with --batch N",
+    QuoteText = "a text is JSON in quotes of its own, as in 'name=\"Wren\"'",
+    NameFile = "it is the name of a file, or - for standard input, which is read once",
     NameInput = "name a file of JSON documents",
     // Indexes.
     ListIndexes = "`holotype index list` lists the indexes",

@@ -5,6 +5,7 @@ use holotype::document::json;
 use holotype::update::{Changes, JsonPatch, Number};
 use holotype::{Document, Update, Value};
 
+use crate::advice::Advice;
 use crate::exit::{Failure, Result};
 use crate::input;
 
@@ -78,21 +79,30 @@ impl<'a> From<&'a Part> for Changes<'a> {
 impl ChangeArgs {
     /// Reads all changes, files and standard input included.
     pub(crate) fn read(&self) -> Result<Vec<Part>> {
+        let is_standard_input =
+            |(name, value): &&(&str, String)| ["patch", "merge"].contains(name) && value == "-";
+        if let Some((name, _)) = self.typed.iter().filter(is_standard_input).nth(1) {
+            let again = format!("--{name} -: another change has read standard input");
+            return Err(Failure::usage(again).advise(Advice::NameFile));
+        }
         self.typed.iter().map(|(name, value)| part(name, value)).collect()
     }
 }
 
 fn part(name: &str, typed: &str) -> Result<Part> {
     let failure = |error: &holotype::Error| Failure::usage(format!("--{name} {typed}: {error}"));
-    let json = |text: &str| json::parse_value(text.as_bytes()).map_err(|error| failure(&error));
+    let json = |text: &str| {
+        json::parse_value(text.as_bytes()).map_err(|error| failure(&error).advise(Advice::QuoteText))
+    };
+    let file = || input::whole(typed).map_err(|failure| failure.advise(Advice::NameFile));
     let update = Update::new();
     Ok(Part::Update(match name {
         "patch" => {
-            let text = input::whole(typed)?;
+            let text = file()?;
             return JsonPatch::parse(text).map(Part::Patch).map_err(|error| failure(&error));
         }
         "merge" => {
-            let text = input::whole(typed)?;
+            let text = file()?;
             return Document::from_json(text).map(Part::Merge).map_err(|error| failure(&error));
         }
         "unset" => {

@@ -175,7 +175,8 @@ fn exit_of(error: &Error) -> Exit {
         | Error::InvalidPatch { .. }
         | Error::InvalidPointer { .. }
         | Error::IdsExhausted
-        | Error::LimitReached { .. } => Exit::Usage,
+        | Error::LimitReached { .. }
+        | Error::TransactionTooLarge { .. } => Exit::Usage,
         // I/O, a full disk, a handle that stopped writing; and what a later engine may say.
         _ => Exit::Io,
     }
@@ -203,7 +204,8 @@ fn advice(path: &Path, error: &Error) -> Option<Advice> {
         Error::UnknownIndex { .. } => Advice::ListIndexes,
         Error::IndexCannotServe { .. } => Advice::LeaveOutIndex,
         Error::IdsExhausted => Advice::GiveKeys,
-        Error::LimitReached { .. } if error.advice().is_some() => Advice::ImportInBatches,
+        Error::LimitReached { .. } if error.advice().is_some() => Advice::MakeBatches,
+        Error::TransactionTooLarge { .. } => Advice::MakeBatches,
         _ => return None,
     })
 }

@@ -139,9 +139,9 @@ pub(crate) fn one_value(file: Option<&Path>) -> Result<Value> {
 }
 
 /// One document from `text`; `-` takes it from standard input.
-pub(crate) fn one_document(text: &str) -> Result<Document> {
+pub(crate) fn one_document(name: &str, text: &str) -> Result<Document> {
     if text != "-" {
-        return json::parse_document(text.as_bytes()).map_err(|error| bad_json("<argument>", 1, &error));
+        return json::parse_document(text.as_bytes()).map_err(|error| bad_json(name, 1, &error));
     }
     let mut bytes = Vec::new();
     io::stdin().read_to_end(&mut bytes).map_err(|error| Failure::read("<stdin>", error))?;

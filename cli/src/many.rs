@@ -1,12 +1,14 @@
 //! Calls on all documents that a filter admits.
 
+use std::num::NonZeroUsize;
 use std::path::Path;
 
 use clap::Args;
 use holotype::query::Filter;
-use holotype::{TxCollection, UpdateReport};
+use holotype::update::Changes;
+use holotype::{Stopped, UpdateReport};
 
-use crate::exit::{Exit, Result};
+use crate::exit::{Exit, Failure, Result};
 use crate::output::Output;
 use crate::query;
 use crate::store::Store;
@@ -23,6 +25,9 @@ pub(crate) struct ManyArgs {
     /// Print how many documents there are, and leave them as they are
     #[arg(long, conflicts_with = "key")]
     dry_run: bool,
+    /// Commit after every N documents; without it, all changes are one commit: all of them, or none
+    #[arg(long, value_name = "N", conflicts_with_all = ["key", "dry_run"], value_parser = batch)]
+    batch: Option<NonZeroUsize>,
 }
 
 impl ManyArgs {
@@ -40,17 +45,37 @@ impl ManyArgs {
         Ok(filter)
     }
 
-    /// Makes one commit of `call`, unless this is a dry run, and prints what it answers.
+    /// Makes the changes, or deletes where there are none, in one commit or in batches, unless this is a dry run; and prints what came of it.
     pub(crate) fn run(
         &self,
         path: &Path,
         collection: &str,
-        call: impl FnOnce(&TxCollection<'_>) -> holotype::Result<UpdateReport>,
+        filter: &Filter,
+        changes: Option<Changes<'_>>,
     ) -> Result<Exit> {
         let store = Store::open_to_write(path)?;
+        if let Some(count) = self.batch {
+            let collection = store.db.collection(collection);
+            let batches = collection.batches_of(count.get());
+            let done = match changes {
+                Some(changes) => batches.update_many(filter, changes),
+                None => batches.delete_many(filter),
+            };
+            let report =
+                done.map_err(|Stopped { report: UpdateReport { changed, .. }, error, .. }| {
+                    store.failure(&error).and(&format!("the commits before had changed {changed} documents"))
+                })?;
+            drop(collection);
+            store.close()?;
+            return print(report).map_err(Failure::committed);
+        }
         let work = || {
             let tx = store.db.begin_write()?;
-            let report = call(&tx.collection(collection))?;
+            let documents = tx.collection(collection);
+            let report = match changes {
+                Some(changes) => documents.update_many(filter, changes),
+                None => documents.delete_many(filter),
+            }?;
             match self.dry_run {
                 true => tx.rollback()?,
                 false => tx.commit().map(|_| ())?,
@@ -61,6 +86,11 @@ impl ManyArgs {
         store.close()?;
         print(report).map_err(|failure| if self.dry_run { failure } else { failure.committed() })
     }
+}
+
+/// The number of documents in one commit.
+pub(crate) fn batch(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse().map_err(|_| "N is a number of documents, 1 or more".to_owned())
 }
 
 /// Prints a report as one line of JSON.

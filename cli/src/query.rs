@@ -35,7 +35,8 @@ pub(crate) fn parameters(texts: &[String]) -> Result<Vec<(&str, Value)>> {
         if all.iter().any(|(other, _)| *other == name) {
             return Err(wrong("--arg", text, "the name has a value already"));
         }
-        let value = json::parse_value(value.as_bytes()).map_err(|error| wrong("--arg", text, error))?;
+        let value = json::parse_value(value.as_bytes())
+            .map_err(|error| wrong("--arg", text, error).advise(Advice::QuoteText))?;
         all.push((name, value));
     }
     Ok(all)

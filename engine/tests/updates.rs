@@ -196,7 +196,7 @@ fn documents_of_other_keys_are_in_the_way_where_a_unique_index_says_so() {
     assert_eq!(users.len().unwrap(), 2);
     let replaced = users.insert_on_conflict(3, &new, OnConflict::Replace).unwrap();
     assert!(replaced.matched() && replaced.changed());
-    assert_eq!(all(), [new.clone()]);
+    assert_eq!(all(), std::slice::from_ref(&new));
     db.write(|tx| {
         let users = tx.collection("users");
         assert!(!users.insert_on_conflict(1, &new, OnConflict::Skip)?.changed());

@@ -11,6 +11,7 @@ use crate::store::Store;
 
 /// Without a filter, a key that has no document is an error. With one, prints {"matched": n, "changed": m}.
 #[derive(Debug, Args)]
+#[command(override_usage = "holotype delete [OPTIONS] <STORE> <COLLECTION> <KEY|--where <FILTER>>")]
 #[command(group = ArgGroup::new("documents").args(["key", "where"]).required(true))]
 pub(crate) struct DeleteArgs {
     /// The store
@@ -28,7 +29,7 @@ pub(crate) struct DeleteArgs {
 
 pub(crate) fn run(args: &DeleteArgs) -> Result<Exit> {
     if let Some(filter) = args.many.filter()? {
-        return args.many.run(&args.store, &args.collection, |tx| tx.delete_many(&filter));
+        return args.many.run(&args.store, &args.collection, &filter, None);
     }
     let key = args.key_type.parse(args.key.as_deref().expect("it is asked for where there is no filter"))?;
     let store = Store::open_to_write(&args.store)?;

@@ -11,6 +11,7 @@ use serde::Serialize;
 use crate::advice::Advice;
 use crate::exit::{Exit, Failure, Result};
 use crate::input::{Input, Items, is_standard_input};
+use crate::many;
 use crate::output;
 use crate::store::Store;
 
@@ -31,7 +32,7 @@ pub(crate) struct ImportArgs {
     #[arg(long)]
     with_keys: bool,
     /// Commit after every N documents; without it, all documents are one commit: all of them, or none
-    #[arg(long, value_name = "N", value_parser = batch)]
+    #[arg(long, value_name = "N", value_parser = many::batch)]
     batch: Option<NonZeroUsize>,
     /// Print one JSON object
     #[arg(long)]
@@ -55,10 +56,6 @@ pub(crate) fn run(args: &ImportArgs) -> Result<Exit> {
     let imported = import.finish(started)?;
     output::report(&imported, args.json, text).map_err(Failure::committed)?;
     Ok(Exit::Done)
-}
-
-fn batch(text: &str) -> Result<NonZeroUsize, String> {
-    text.parse().map_err(|_| "N is a number of documents, 1 or more".to_owned())
 }
 
 fn text(imported: &Imported) -> String {

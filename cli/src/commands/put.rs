@@ -27,7 +27,7 @@ pub(crate) struct PutArgs {
 
 pub(crate) fn run(args: &PutArgs) -> Result<Exit> {
     let key = args.key_type.parse(&args.key)?;
-    let document = input::one_document(&args.json)?;
+    let document = input::one_document("<argument>", &args.json)?;
     let put = |db: &Db| db.collection(args.collection.as_str()).put(&key, &document).map(drop);
     let store = Store::open_or_create(&args.store, put)?;
     put(&store.db).map_err(|error| store.failure(&error))?;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
 use holotype::update::Changes;
-use holotype::{Db, TxCollection, UpdateReport};
+use holotype::{Db, UpdateReport};
 
 use crate::changes::ChangeArgs;
 use crate::exit::{Exit, Failure, Result};
@@ -16,6 +16,9 @@ use crate::store::Store;
 /// Changes are made in the order given, all of them or none. Prints {"matched": n, "changed": m}. A key that has no document is an
 /// error, unless --upsert is given.
 #[derive(Debug, Args)]
+#[command(
+    override_usage = "holotype update [OPTIONS] <STORE> <COLLECTION> <KEY|--where <FILTER>> <CHANGE>..."
+)]
 #[command(group = ArgGroup::new("documents").args(["key", "where"]).required(true))]
 pub(crate) struct UpdateArgs {
     /// The store
@@ -30,7 +33,7 @@ pub(crate) struct UpdateArgs {
     #[command(flatten)]
     changes: ChangeArgs,
     /// Change the document only if it is of this version, as `get --with-version` prints it: decimal, or hexadecimal with 0x
-    #[arg(long, value_name = "V", conflicts_with_all = ["upsert", "where"], value_parser = version)]
+    #[arg(long, value_name = "V", conflicts_with = "where", value_parser = version)]
     if_version: Option<u64>,
     /// Where the key has no document, put this one
     #[arg(long, value_name = "JSON", conflicts_with = "where")]
@@ -47,13 +50,12 @@ pub(crate) fn run(args: &UpdateArgs) -> Result<Exit> {
     let changes = changes.ok_or_else(|| Failure::usage("give a change, such as --set '$.name=\"Wren\"'"))?;
     let key = match (filter, key) {
         (Some(filter), _) => {
-            let call = |tx: &TxCollection<'_>| tx.update_many(&filter, changes);
-            return args.many.run(&args.store, &args.collection, call);
+            return args.many.run(&args.store, &args.collection, &filter, Some(changes));
         }
         (None, Some(key)) => key,
         (None, None) => unreachable!("a key is asked for where there is no filter"),
     };
-    let upsert = args.upsert.as_deref().map(input::one_document).transpose()?;
+    let upsert = args.upsert.as_deref().map(|text| input::one_document("--upsert", text)).transpose()?;
     let is_upsert = upsert.is_some();
     let store = match &upsert {
         Some(document) => {
@@ -64,6 +66,10 @@ pub(crate) fn run(args: &UpdateArgs) -> Result<Exit> {
     };
     let collection = store.db.collection(args.collection.as_str());
     let updated = match (upsert, args.if_version) {
+        // Whoever has put or deleted the document between the two looks has changed it.
+        (Some(_), Some(version)) if collection.contains(&key).map_err(|error| store.failure(&error))? => {
+            collection.update_if(&key, version, changes)
+        }
         (Some(document), _) => collection.update_or_insert(&key, changes, || document),
         (None, Some(version)) => collection.update_if(&key, version, changes),
         (None, None) => collection.update(&key, changes),

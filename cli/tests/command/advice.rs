@@ -37,7 +37,9 @@ fn followed(advice: Advice) -> fn() {
         Advice::ChooseCollection => a_collection_is_chosen,
         Advice::UseKeyRange => a_range_of_keys_is_named,
         Advice::GiveKeys => keys_are_given,
-        Advice::ImportInBatches => it_is_imported_in_batches,
+        Advice::MakeBatches => batches_are_made,
+        Advice::QuoteText => the_text_is_quoted,
+        Advice::NameFile => the_file_of_a_change_is_named,
         Advice::NameInput => the_input_is_named,
         Advice::ListIndexes => the_indexes_are_listed,
         Advice::ReplaceIndex => the_index_is_replaced,
@@ -442,15 +444,32 @@ fn keys_are_given() {
 }
 
 /// In a store of the shortest segments, the most parts that a commit may have are soon reached.
-fn it_is_imported_in_batches() {
+fn batches_are_made() {
     let bench = Bench::new();
     let line = format!("{{\"b\":\"{}\"}}\n", "x".repeat(300));
     bench.write("notes.jsonl", line.repeat(30_000));
     let short = Options::new().sector(64).segment_bytes(512);
     Db::open_with(bench.path("s.holo"), &short).unwrap().collection("first").put(1, doc! {}).unwrap();
-    told(Advice::ImportInBatches, 2, bench.run("import s.holo notes.jsonl"));
+    told(Advice::MakeBatches, 2, bench.run("import s.holo notes.jsonl"));
     bench.write("notes.jsonl", line.repeat(3_000));
     bench.run("import s.holo notes.jsonl --batch 1000").done();
+}
+
+fn the_text_is_quoted() {
+    let bench = notes();
+    told(Advice::QuoteText, 2, bench.run("update s.holo notes 1 --set $.name=Wren"));
+    bench.run_args(["update", "s.holo", "notes", "1", "--set", "$.name=\"Wren\""]).done();
+    told(Advice::QuoteText, 2, bench.run("find s.holo notes @.name==arg('n') --arg n=Wren"));
+    let find = ["find", "s.holo", "notes", "@.name == arg('n')", "--arg", "n=\"Wren\""];
+    assert!(bench.run_args(find).done().contains("Wren"));
+}
+
+fn the_file_of_a_change_is_named() {
+    let bench = notes();
+    told(Advice::NameFile, 2, bench.run("update s.holo notes 1 --merge {\"a\":1}"));
+    told(Advice::NameFile, 2, bench.run("update s.holo notes 1 --merge - --patch -"));
+    bench.write("merge.json", "{\"a\":1}");
+    bench.run("update s.holo notes 1 --merge merge.json").done();
 }
 
 fn the_input_is_named() {

@@ -96,8 +96,12 @@ fn a_change_of_one_version_or_of_what_may_not_be_there() {
     assert_eq!(bench.run_args(update(upsert)).done(), "{\"matched\": 0, \"changed\": 1}\n");
     assert_eq!(bench.run_args(update(upsert)).done(), ONE);
     assert_eq!(bench.run("get s.holo notes b").done(), "{\"n\":8}\n");
-    let both = ["b", "--inc", "$.n=1", "--upsert", "{}", "--if-version", "1"];
-    refused(bench.run_args(update(both)));
+    let both = |key, version| [key, "--inc", "$.n=1", "--upsert", "{}", "--if-version", version];
+    bench.run_args(update(both("b", "1"))).fails_saying(1, &["version"]);
+    let seen: serde_json::Value =
+        serde_json::from_str(&bench.run("get s.holo notes b --with-version").done()).unwrap();
+    assert_eq!(bench.run_args(update(both("b", seen["version"].as_str().unwrap()))).done(), ONE);
+    assert_eq!(bench.run_args(update(both("c", "1"))).done(), "{\"matched\": 0, \"changed\": 1}\n");
 }
 
 #[test]
@@ -176,4 +180,21 @@ fn a_filter_that_cannot_be_run_or_a_document_that_cannot_be_changed_changes_noth
     }
     bench.run("update s.holo nothing --where @ --inc $.n=1").fails_saying(1, &["\"nothing\""]);
     bench.run("delete none.holo notes --where @").fails(3);
+}
+
+#[test]
+fn many_documents_are_changed_in_commits_of_so_many() {
+    let bench = Bench::new();
+    bench.write("n.jsonl", (0..7).map(|n| format!("{{\"n\":{n}}}\n")).collect::<String>());
+    bench.run("import s.holo n.jsonl").done();
+    let changed = |count: u64| format!("{{\"matched\": {count}, \"changed\": {count}}}\n");
+    assert_eq!(bench.run("update s.holo n --where @ --inc $.n=1 --batch 2").done(), changed(7));
+    bench.run("put s.holo n 5 {\"n\":\"five\"}").done();
+    let stopped = bench.run("update s.holo n --where @ --inc $.n=1 --batch 2");
+    stopped.fails_saying(1, &["document 5", "the commits before had changed 4 documents"]);
+    assert_eq!(bench.run("delete s.holo n --where @ --batch 3").done(), changed(7));
+    for refused in ["update s.holo n 1 --inc $.n=1 --batch 2", "delete s.holo n --where @ --batch 0"] {
+        let run = bench.run(refused);
+        assert!(run.code == 2 && run.err.contains("--batch"), "{run:?}");
+    }
 }

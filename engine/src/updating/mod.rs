@@ -182,8 +182,8 @@ impl<S: Writes> Handle<S> {
         on_conflict: OnConflict<'_>,
     ) -> Result<Updated> {
         let key = key.as_key();
-        let insert = |body: &[u8]| {
-            self.source.change(|txn| txn.insert_on_conflict(self.name(), key, body, on_conflict))
+        let insert = move |body: &[u8]| {
+            self.source.change(|txn| txn.insert_on_conflict(self.name(), key, body, &on_conflict))
         };
         encoded(|out| document.borrow().encode_into(out), insert).map(Updated::from)
     }

@@ -115,10 +115,10 @@ impl WriteTxn {
         name: &str,
         key: KeyRef<'_>,
         body: &[u8],
-        on_conflict: OnConflict<'_>,
+        on_conflict: &OnConflict<'_>,
     ) -> Result<BeforeAfter> {
         key.check_len()?;
-        if let OnConflict::Update(changes) = &on_conflict {
+        if let OnConflict::Update(changes) = on_conflict {
             changes.check()?;
         }
         let collection = self.collection(name, true)?;
@@ -126,7 +126,7 @@ impl WriteTxn {
         if !matches!(on_conflict, OnConflict::Replace)
             && let Some(before) = first
         {
-            return self.leave_or_update(collection, key, newest, before, &on_conflict);
+            return self.leave_or_update(collection, key, newest, before, on_conflict);
         }
         loop {
             let put = self.call(|txn| {
@@ -146,7 +146,7 @@ impl WriteTxn {
             let (newest, found) = self.find(collection, other.as_ref())?;
             let Some(before) = found else { return Err(put.expect_err("it is a violation")) };
             if !matches!(on_conflict, OnConflict::Replace) {
-                return self.leave_or_update(collection, other.as_ref(), newest, before, &on_conflict);
+                return self.leave_or_update(collection, other.as_ref(), newest, before, on_conflict);
             }
             self.push(Action::Delete, collection, other.as_ref(), newest, Some(before.body()), &[])?;
             first.get_or_insert(before);
