@@ -7,7 +7,7 @@ use crate::cache::Block;
 use crate::error::Result;
 use crate::format::record::peek_len;
 use crate::index::{Entry, Item};
-use crate::log::{Found, Log, Look};
+use crate::log::{Found, Log};
 use crate::sync::Arc;
 
 /// At most so many records are found together: about as many as a processor can wait for.
@@ -22,8 +22,8 @@ pub(super) const LINE: usize = 64;
 pub(super) struct Ahead {
     /// The last block of the cache that a record was found in when its turn came.
     near: Option<Arc<Block>>,
-    /// The records of the next entries, the next one last.
-    found: Vec<Look>,
+    /// The records of the next entries, the next one last; none for one that would have to be put together.
+    found: Vec<Option<Found>>,
     /// How many were found together the last time.
     batch: usize,
 }
@@ -37,7 +37,12 @@ impl Ahead {
 
     /// The record at `entry`, behind which the walk has `following`.
     #[inline(always)]
-    pub(super) fn next(&mut self, log: &Log, entry: Entry, following: &[Item<Entry>]) -> Result<Look> {
+    pub(super) fn next(
+        &mut self,
+        log: &Log,
+        entry: Entry,
+        following: &[Item<Entry>],
+    ) -> Result<Option<Found>> {
         if let Some(found) = self.found.pop() {
             return Ok(found);
         }
@@ -49,7 +54,7 @@ impl Ahead {
             self.look(log, following);
         }
         let found = log.look_near(address, self.near.as_ref())?;
-        if let Look::Found(Found::InBlock(block, _)) = &found
+        if let Some(Found::InBlock(block, _)) = &found
             && self.near.as_ref().is_none_or(|near| near.number != number)
         {
             self.near = Some(Arc::clone(block));
@@ -64,13 +69,13 @@ impl Ahead {
             // What cannot be read is met when its turn comes.
             let Ok(found) = log.look(item.value.address()) else { break };
             // Behind a long record that had to be copied nothing is looked for: copies are waited for anyway, and few should be held.
-            let is_long = matches!(&found, Look::Found(Found::Copied(bytes, _)) if bytes.len() > TOUCHED_MAX);
+            let is_long = matches!(&found, Some(Found::Copied(bytes, _)) if bytes.len() > TOUCHED_MAX);
             self.found.push(found);
             if is_long {
                 break;
             }
         }
-        let records = self.found.iter().map(Look::bytes);
+        let records = self.found.iter().flatten().map(Found::bytes);
         touch(records.map(|bytes| (bytes, peek_len(bytes).unwrap_or(0))));
         self.found.reverse();
     }

@@ -8,7 +8,7 @@ use crate::error::{Corruption, Result};
 use crate::format::record::{Record, is_of_kind};
 use crate::format::{LogAddress, Lsn};
 use crate::index::{Birth, Documents, Entry, Naming, State};
-use crate::log::{Found, Look};
+use crate::log::Found;
 use crate::sync::Arc;
 use crate::sync::race::{self, Race};
 use crate::txn::Registered;
@@ -227,16 +227,15 @@ impl Shared {
     #[inline(always)]
     pub(super) fn locate_in(
         &self,
-        found: Look,
+        found: Option<Found>,
         collection: u32,
         key: KeyRef<'_>,
         entry: Entry,
     ) -> Result<Located> {
         let (_, offset) = self.log.geometry.split(entry.address());
         let kind = entry.plain_kind();
-        let Look::Found(found) = found else { return self.locate_apart(collection, key, entry) };
         match found {
-            Found::InBlock(block, within) => {
+            Some(Found::InBlock(block, within)) => {
                 match block.key_and_body(within as usize, offset, kind, collection, key) {
                     Some((key, body)) => {
                         Ok(Located { bytes: Bytes::InBlock { block, within, offset }, key, body })
@@ -244,7 +243,7 @@ impl Shared {
                     None => self.locate_apart(collection, key, entry),
                 }
             }
-            Found::Copied(bytes, segment) => match segment.put_of(&bytes, offset, collection, key) {
+            Some(Found::Copied(bytes, segment)) => match segment.put_of(&bytes, offset, collection, key) {
                 Some(put) if is_of_kind(&bytes, kind) => {
                     let lsn = segment.stretch_at(offset).lsn_of(put.version);
                     let (key, body) = (put.key, put.body);
@@ -253,6 +252,7 @@ impl Shared {
                 }
                 _ => self.locate_apart(collection, key, entry),
             },
+            None => self.locate_apart(collection, key, entry),
         }
     }
 

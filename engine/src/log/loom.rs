@@ -3,7 +3,7 @@
 //! The log is that of a store, over memory; only the writer's steps are taken by hand, so that they can be cut finer than a
 //! store does.
 
-use super::{Log, Look};
+use super::Log;
 use crate::cache::{Block, Cache, Segment};
 use crate::document::KeyRef;
 use crate::format::record::{Kind, RecordParts};
@@ -98,7 +98,7 @@ impl Fixture {
         if self.visible.load(Ordering::Acquire) < record.end().0 {
             return;
         }
-        if let Look::Found(found) = self.log.look_alone(at).expect("memory can be read") {
+        if let Some(found) = self.log.look_alone(at).expect("memory can be read") {
             let parsed = self.log.parse(&found, at).expect("a published record verifies");
             assert_eq!(found.bytes()[..parsed.len], record.bytes);
         }

@@ -17,6 +17,6 @@ pub(crate) use appender::{Appender, LogEnd, Mark};
 pub(crate) use batch::{Action, Batch, Change, Chunk, Relocation, Replaces, Superseded, Touched};
 pub(crate) use cursor::{FrameCursor, Frames, Met, NO_OPENING, NOTHING_FOLLOWS, broken, may_open};
 pub(crate) use entries::EntryChange;
-pub(crate) use reader::{Found, Log, Look, record_fault};
+pub(crate) use reader::{Found, Log, record_fault};
 pub(crate) use tail::Tail;
 pub(crate) use walk::SegmentWalk;

@@ -43,14 +43,6 @@ pub(crate) enum Found {
     Copied(Vec<u8>, Arc<Segment>),
 }
 
-/// Where a record is that was looked for.
-#[derive(Debug)]
-pub(crate) enum Look {
-    Found(Found),
-    /// No block holds it whole, or so it seems: it would have to be put together.
-    Apart,
-}
-
 impl Found {
     pub(crate) fn bytes(&self) -> &[u8] {
         match self {
@@ -148,29 +140,29 @@ impl Log {
     /// The bytes at `address`, as many as the record's own length asks for, where that is possible. Not verified.
     pub(crate) fn find(&self, address: LogAddress) -> Result<Found> {
         match self.look(address)? {
-            Look::Found(found) => Ok(found),
-            Look::Apart => self.find_apart(address),
+            Some(found) => Ok(found),
+            None => self.find_apart(address),
         }
     }
 
-    /// As [`find`](Self::find), but puts nothing together.
+    /// As [`find`](Self::find), but puts nothing together: none where no block holds the record whole, or so it seems.
     #[inline]
-    pub(crate) fn look(&self, address: LogAddress) -> Result<Look> {
+    pub(crate) fn look(&self, address: LogAddress) -> Result<Option<Found>> {
         self.look_for(address, false)
     }
 
     /// As [`look`](Self::look), for who does not go on to the record's neighbours.
     #[inline]
-    pub(crate) fn look_alone(&self, address: LogAddress) -> Result<Look> {
+    pub(crate) fn look_alone(&self, address: LogAddress) -> Result<Option<Found>> {
         self.look_for(address, true)
     }
 
     #[inline(always)]
-    fn look_for(&self, address: LogAddress, is_alone: bool) -> Result<Look> {
+    fn look_for(&self, address: LogAddress, is_alone: bool) -> Result<Option<Found>> {
         if self.tail.holds(address)
             && let Some((bytes, segment)) = self.tail.copy_record(address)
         {
-            return Ok(Look::Found(Found::Copied(bytes, segment)));
+            return Ok(Some(Found::Copied(bytes, segment)));
         }
         match self.cache.get(self.block_number(address)) {
             Some(block) => Ok(self.look_in(block, address)),
@@ -180,16 +172,16 @@ impl Log {
 
     /// As [`look`](Self::look), where the cache does not have the block in which the record begins.
     #[cold]
-    fn look_outside(&self, address: LogAddress, is_alone: bool) -> Result<Look> {
+    fn look_outside(&self, address: LogAddress, is_alone: bool) -> Result<Option<Found>> {
         if self.lengths.are_long() || self.cache.whole(address).is_some() {
-            return Ok(Look::Apart);
+            return Ok(None);
         }
         let number = self.block_number(address);
         if is_alone
             && self.cache.turns_away(number, Block::footprint_of(self.block_bytes()))
             && let Some(found) = self.record_alone(address)?
         {
-            return Ok(Look::Found(found));
+            return Ok(Some(found));
         }
         let block = self.missing_block(number)?;
         Ok(self.look_in(block, address))
@@ -197,7 +189,11 @@ impl Log {
 
     /// As [`look`](Self::look), for a record that is likely to stand in the block of the one before.
     #[inline(always)]
-    pub(crate) fn look_near(&self, address: LogAddress, before: Option<&Arc<Block>>) -> Result<Look> {
+    pub(crate) fn look_near(
+        &self,
+        address: LogAddress,
+        before: Option<&Arc<Block>>,
+    ) -> Result<Option<Found>> {
         match before {
             Some(block) if block.number == self.block_number(address) => {
                 Ok(self.look_in(Arc::clone(block), address))
@@ -225,12 +221,12 @@ impl Log {
 
     /// The bytes at `address`, which begin in `block`.
     #[inline]
-    fn look_in(&self, block: Arc<Block>, address: LogAddress) -> Look {
+    fn look_in(&self, block: Arc<Block>, address: LogAddress) -> Option<Found> {
         let within = self.within_block(address);
         let rest = block.bytes.get(within..).unwrap_or_default();
         match peek_len(rest) {
-            Some(len) if len <= rest.len() => Look::Found(Found::InBlock(block, within as u32)),
-            _ => Look::Apart,
+            Some(len) if len <= rest.len() => Some(Found::InBlock(block, within as u32)),
+            _ => None,
         }
     }
 
@@ -293,16 +289,6 @@ impl Log {
                 .comparing(sequence, 0)
         };
         Ok(self.segments.get(sequence).ok_or_else(missing)?)
-    }
-}
-
-impl Look {
-    /// What is at hand of its bytes.
-    pub(crate) fn bytes(&self) -> &[u8] {
-        match self {
-            Look::Found(found) => found.bytes(),
-            Look::Apart => &[],
-        }
     }
 }
 

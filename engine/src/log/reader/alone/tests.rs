@@ -3,7 +3,6 @@
 use super::super::tests::{BLOCK, geometry, log_up_to, write};
 use super::*;
 use crate::cache::{Block, Cache};
-use crate::log::Look;
 
 #[test]
 fn of_a_block_that_the_cache_turns_away_the_record_alone_is_read() {
@@ -21,8 +20,8 @@ fn of_a_block_that_the_cache_turns_away_the_record_alone_is_read() {
         let bytes = write(&log, at, len);
         let look = || log.look_alone(LogAddress(at)).expect("memory can be read");
         match look() {
-            Look::Found(Found::Copied(copy, _)) if is_alone => assert_eq!(copy, bytes, "{len} bytes at {at}"),
-            Look::Found(Found::InBlock(..)) if !is_alone => {}
+            Some(Found::Copied(copy, _)) if is_alone => assert_eq!(copy, bytes, "{len} bytes at {at}"),
+            Some(Found::InBlock(..)) if !is_alone => {}
             other => panic!("{len} bytes at {at}: {other:?}"),
         }
         assert_eq!(log.cache.bytes() == 0, is_alone, "{len} bytes at {at}");
@@ -40,7 +39,7 @@ fn who_reads_on_and_whose_cache_has_room_gets_the_block() {
         let log = log_up_to(4 * BLOCK, 4 * BLOCK, Cache::new(budget));
         write(&log, 1000, 20);
         let look = log.look_for(LogAddress(1000), is_alone).expect("memory can be read");
-        assert!(matches!(look, Look::Found(Found::InBlock(..))), "{budget}: {look:?}");
+        assert!(matches!(look, Some(Found::InBlock(..))), "{budget}: {look:?}");
     }
 }
 
@@ -77,7 +76,7 @@ fn no_record_is_read_alone_whose_length_leads_behind_its_segment() {
     let mut bytes = write(&log, at, 90);
     bytes[6..8].copy_from_slice(&[0xff, 0x01]);
     log.storage.write_all_at(geometry().segment_offset(0) + at, &bytes).expect("memory refuses nothing");
-    assert!(matches!(log.look_alone(LogAddress(at)), Ok(Look::Apart)));
+    assert!(matches!(log.look_alone(LogAddress(at)), Ok(None)));
 }
 
 #[test]
@@ -89,8 +88,8 @@ fn a_cache_that_has_room_for_a_block_and_not_for_what_is_known_of_it_turns_it_aw
         write(&log, number * BLOCK + 1000, 20);
     }
     let look = |number| log.look_alone(LogAddress(number * BLOCK + 1000)).expect("memory can be read");
-    assert!(matches!(look(0), Look::Found(Found::InBlock(..))), "there is room");
+    assert!(matches!(look(0), Some(Found::InBlock(..))), "there is room");
     for number in [16, 32] {
-        assert!(matches!(look(number), Look::Found(Found::Copied(..))), "block {number} of the same shard");
+        assert!(matches!(look(number), Some(Found::Copied(..))), "block {number} of the same shard");
     }
 }
