@@ -33,13 +33,7 @@ impl Collection {
     ) -> Result<u64> {
         let mut documents = documents.into_iter();
         self.load(|| {
-            let (mut keys, mut bodies) = (Vec::new(), Bodies::default());
-            while bodies.memory_bytes() < BULK_BATCH_BYTES
-                && let Some((key, document)) = documents.next()
-            {
-                keys.push(key.into());
-                bodies.push(|out| document.borrow().encode_into(out))?;
-            }
+            let (keys, bodies) = Bodies::under_keys(documents.by_ref(), BULK_BATCH_BYTES)?;
             Ok((Some(keys), bodies))
         })
     }
@@ -50,15 +44,7 @@ impl Collection {
     /// As [`bulk_load`](Self::bulk_load), and `IdsExhausted` as its cause.
     pub fn bulk_insert<D: Borrow<Document>>(&self, documents: impl IntoIterator<Item = D>) -> Result<u64> {
         let mut documents = documents.into_iter();
-        self.load(|| {
-            let mut bodies = Bodies::default();
-            while bodies.memory_bytes() < BULK_BATCH_BYTES
-                && let Some(document) = documents.next()
-            {
-                bodies.push(|out| document.borrow().encode_into(out))?;
-            }
-            Ok((None, bodies))
-        })
+        self.load(|| Ok((None, Bodies::of(documents.by_ref(), BULK_BATCH_BYTES)?)))
     }
 
     /// Commits batch after batch until one is empty.

@@ -204,7 +204,7 @@ impl<S: Writes> Handle<S> {
         &self,
         documents: impl IntoIterator<Item = D>,
     ) -> Result<Vec<Key>> {
-        let bodies = Bodies::of(documents)?;
+        let bodies = Bodies::of(documents, usize::MAX)?;
         self.source.change(|txn| txn.insert_many(self.name(), &bodies))
     }
 
@@ -233,7 +233,7 @@ impl<S: Writes> Handle<S> {
         &self,
         documents: impl IntoIterator<Item = (K, D)>,
     ) -> Result<u64> {
-        let (keys, bodies) = Bodies::under_keys(documents)?;
+        let (keys, bodies) = Bodies::under_keys(documents, usize::MAX)?;
         self.source.change(|txn| txn.put_many(self.name(), &keys, &bodies))
     }
 

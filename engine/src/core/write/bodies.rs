@@ -14,32 +14,33 @@ pub(crate) struct Bodies {
 }
 
 impl Bodies {
-    /// The encodings of these documents.
-    pub(crate) fn of<D: Borrow<Document>>(documents: impl IntoIterator<Item = D>) -> Result<Self> {
-        let mut bodies = Bodies::default();
-        for document in documents {
-            bodies.push(|out| document.borrow().encode_into(out))?;
+    /// The encodings of these documents: of all, or of the first ones, until they take `most` bytes of memory.
+    pub(crate) fn of<D: Borrow<Document>>(
+        documents: impl IntoIterator<Item = D>,
+        most: usize,
+    ) -> Result<Self> {
+        let (mut documents, mut bodies) = (documents.into_iter(), Bodies::default());
+        while bodies.memory_bytes() < most
+            && let Some(document) = documents.next()
+        {
+            document.borrow().encode_into(&mut bodies.bytes)?;
+            bodies.ends.push(bodies.bytes.len());
         }
         Ok(bodies)
     }
 
-    /// The keys, and the encodings of the documents that go under them.
+    /// As [`of`](Self::of), with the keys that they go under.
     pub(crate) fn under_keys<K: Into<Key>, D: Borrow<Document>>(
         documents: impl IntoIterator<Item = (K, D)>,
+        most: usize,
     ) -> Result<(Vec<Key>, Self)> {
-        let (mut keys, mut bodies) = (Vec::new(), Bodies::default());
-        for (key, document) in documents {
+        let mut keys = Vec::new();
+        let documents = documents.into_iter().map(|(key, document)| {
             keys.push(key.into());
-            bodies.push(|out| document.borrow().encode_into(out))?;
-        }
+            document
+        });
+        let bodies = Bodies::of(documents, most)?;
         Ok((keys, bodies))
-    }
-
-    /// Appends what `encode` appends to the bytes that it is given.
-    pub(crate) fn push(&mut self, encode: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Result<()> {
-        encode(&mut self.bytes)?;
-        self.ends.push(self.bytes.len());
-        Ok(())
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -47,7 +48,7 @@ impl Bodies {
     }
 
     /// Bytes of memory that they take.
-    pub(crate) fn memory_bytes(&self) -> usize {
+    fn memory_bytes(&self) -> usize {
         self.bytes.len() + self.ends.len() * size_of::<usize>()
     }
 
