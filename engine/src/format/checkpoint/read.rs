@@ -8,17 +8,19 @@ use super::directory::{DirectoryEntry, entries};
 use super::indexes::IndexEntry;
 use super::leaf::{Entries, Leaf, LeafDecoder};
 use super::patch::{Changes, List, Patch};
-use super::records::{IndexSource, Records, Unreadable, Wanted};
+use super::records::{IndexSource, Records, TreePlace, Wanted};
 use super::root::Root;
 use super::search::LeafBytes;
 use super::stretch::Limits;
 use super::table::{TableEntry, TableRow};
 use crate::document::cbor::head::Reader;
 use crate::document::{Key, KeyRef};
+use crate::error::{Corruption, Result};
 use crate::format::catalog::MapFault;
 use crate::format::checkpoint_ref::CheckpointRef;
 use crate::format::definition::StoredDefinition;
 use crate::format::index_record::{IndexRecordKind, Reference};
+use crate::format::superblock::newer;
 use crate::format::{Geometry, Lineage, Lsn, varint};
 use crate::secondary::INDEXES_MAX;
 use crate::seeded::{self, Bug};
@@ -28,7 +30,6 @@ use crate::sync::Arc;
 #[derive(Debug)]
 pub struct Checkpoint<'s, S> {
     root: Root,
-    root_at: u64,
     /// Of the root.
     parts: Vec<Reference>,
     places: Vec<u32>,
@@ -40,8 +41,6 @@ pub struct Checkpoint<'s, S> {
 pub struct Trees<'s, S> {
     records: Records<'s, S>,
     decoder: LeafDecoder,
-    lsn: Lsn,
-    root_at: u64,
 }
 
 /// A leaf of a tree, and what its reader knows of it.
@@ -104,16 +103,16 @@ impl<'s, S: IndexSource> Checkpoint<'s, S> {
     /// Reads the root of the checkpoint that a superblock names, and all that it says by itself.
     ///
     /// # Errors
-    /// As [`Unreadable`] says.
+    /// When it is damaged; those of the disk.
     pub fn open(
         source: &'s S,
         geometry: Geometry,
         lineage: &Lineage,
         reference: &CheckpointRef,
-    ) -> Result<Self, Unreadable> {
-        let root_at = reference.root.at(geometry);
-        let mut records = Records::new(source, geometry, lineage, root_at);
-        let (mut root, parts) = read_root(&mut records, reference.lsn, reference.root)?;
+    ) -> Result<Self> {
+        let place = TreePlace::new(geometry, lineage, reference.lsn, reference.root);
+        let mut records = Records::new(source, place, true);
+        let (mut root, parts) = read_root(&mut records, reference.root)?;
         if let [first, .., last] = &mut root.indexes[..]
             && seeded::is_on(Bug::LeavesOfAnotherIndex)
         {
@@ -123,15 +122,15 @@ impl<'s, S: IndexSource> Checkpoint<'s, S> {
         let mut places: Vec<u32> = root.segments.iter().copied().chain(parts_at).collect();
         places.sort_unstable();
         places.dedup();
-        let check = Check { root: &root, records: &records, at: root_at };
+        let check = Check { root: &root, records: &records };
         check.log(reference)?;
         check.segments()?;
         check.catalog()?;
         check.indexes()?;
         check.table(&places)?;
         records.confine(root.segments.clone());
-        let trees = Trees { records, decoder: LeafDecoder::default(), lsn: root.lsn, root_at };
-        let checkpoint = Checkpoint { root, root_at, parts, places, trees };
+        let trees = Trees { records, decoder: LeafDecoder::default() };
+        let checkpoint = Checkpoint { root, parts, places, trees };
         checkpoint.check_tops()?;
         Ok(checkpoint)
     }
@@ -149,18 +148,19 @@ impl<'s, S: IndexSource> Checkpoint<'s, S> {
     }
 
     /// What the root says of the directory pages of all trees.
-    fn check_tops(&self) -> Result<(), Unreadable> {
-        let damaged = |what| Unreadable::damaged(self.root_at, "F-8.13", what, 0, 0);
-        let most = self.places.len() as u64 * u64::from(self.trees.records.geometry().segment_bytes());
+    fn check_tops(&self) -> Result<()> {
+        let TreePlace { geometry, root_at: named_at, .. } = self.trees.records.place;
+        let damaged = |what| Corruption::new(named_at, "F-8.13", what);
+        let most = self.places.len() as u64 * u64::from(geometry.segment_bytes());
         for tree in self.root.trees() {
             let (mut before, mut count) = (None, 0_u64);
             for entry in entries(tree.top, IndexRecordKind::Directory, self.root.lsn) {
                 let entry = entry.map_err(damaged)?;
-                let (kind, named_at) = (IndexRecordKind::Directory, self.root_at);
+                let kind = IndexRecordKind::Directory;
                 let wanted = Wanted { kind, collection: tree.id, lsn: entry.lsn, named_at };
                 self.trees.records.check_place(entry.reference, wanted)?;
                 if before.is_some_and(|before| before >= entry.first) {
-                    return Err(damaged("directory entries out of order"));
+                    return Err(damaged("directory entries out of order").into());
                 }
                 before = Some(entry.first);
                 count = count.saturating_add(entry.count);
@@ -168,7 +168,7 @@ impl<'s, S: IndexSource> Checkpoint<'s, S> {
             self.trees.check_count(tree, count)?;
             if count > most {
                 // A leaf that is read later would tell; but who asks for room before that goes by the count.
-                return Err(damaged("more entries than the segments of the checkpoint have bytes"));
+                return Err(damaged("more entries than the segments of the checkpoint have bytes").into());
             }
         }
         Ok(())
@@ -195,16 +195,16 @@ impl<'s, S: IndexSource> Checkpoint<'s, S> {
 /// What the root at the end of a reference says, if it is one of the checkpoint at `lsn`: for who finds it without a superblock that names it.
 ///
 /// # Errors
-/// As [`Unreadable`] says.
+/// When it is damaged; those of the disk.
 pub fn root_of<S: IndexSource>(
     source: &S,
     geometry: Geometry,
     lineage: &Lineage,
     lsn: Lsn,
     reference: Reference,
-) -> Result<Root, Unreadable> {
-    let mut records = Records::new(source, geometry, lineage, reference.at(geometry));
-    Ok(read_root(&mut records, lsn, reference)?.0)
+) -> Result<Root> {
+    let place = TreePlace::new(geometry, lineage, lsn, reference);
+    Ok(read_root(&mut Records::new(source, place, true), reference)?.0)
 }
 
 //= spec/format.md#f-8-7-root
@@ -212,20 +212,20 @@ pub fn root_of<S: IndexSource>(
 /// The root, and each of its parts.
 fn read_root<S: IndexSource>(
     records: &mut Records<'_, S>,
-    lsn: Lsn,
     last: Reference,
-) -> Result<(Root, Vec<Reference>), Unreadable> {
-    let root_at = last.at(records.geometry());
+) -> Result<(Root, Vec<Reference>)> {
+    let TreePlace { lsn, root_at, .. } = records.place;
     let (mut parts, mut references) = (Vec::new(), Vec::new());
     // Numbers fall from part to part, so that no bytes make this go on for ever.
     let mut next = Some((last, None, 0));
     while let Some((reference, due, named_at)) = next {
         let wanted = Wanted { kind: IndexRecordKind::Root, collection: 0, lsn, named_at };
         let (mut body, at) = records.body(reference, wanted)?;
-        let damaged = |what, found: u64| Unreadable::damaged(at, "F-8.7", what, due.unwrap_or(0), found);
+        let damaged =
+            |what, found: u64| Corruption::new(at, "F-8.7", what).comparing(due.unwrap_or(0), found);
         let number = varint::take(&mut body).ok_or(damaged("a part of a root without a number", 0))?;
         if due.is_some_and(|due| due != number) {
-            return Err(damaged("a part of a root of another number", number));
+            return Err(damaged("a part of a root of another number", number).into());
         }
         next = match number.checked_sub(1) {
             None => None,
@@ -240,9 +240,14 @@ fn read_root<S: IndexSource>(
     parts.reverse();
     let map = parts.concat();
     let mut reader = Reader::new(&map);
-    let root = Root::decode(&mut reader).map_err(|fault| Unreadable::entry(root_at, "F-8.7", fault))?;
+    let damaged = |what| Corruption::new(root_at, "F-8.7", what).into();
+    let root = Root::decode(&mut reader).map_err(|fault| match fault {
+        MapFault::Malformed(what) => damaged(what),
+        // spec: F-7.3.
+        MapFault::Unsupported => newer(0),
+    })?;
     if !reader.rest().is_empty() {
-        return Err(Unreadable::damaged(root_at, "F-8.7", "bytes behind the root's map", 0, 0));
+        return Err(damaged("bytes behind the root's map"));
     }
     Ok((root, references))
 }
@@ -251,19 +256,18 @@ fn read_root<S: IndexSource>(
 struct Check<'a, 's, S> {
     root: &'a Root,
     records: &'a Records<'s, S>,
-    at: u64,
 }
 
 impl<S: IndexSource> Check<'_, '_, S> {
-    fn that(&self, holds: bool, clause: &'static str, what: &'static str) -> Result<(), Unreadable> {
-        if holds { Ok(()) } else { Err(Unreadable::entry(self.at, clause, MapFault::Malformed(what))) }
+    fn that(&self, holds: bool, clause: &'static str, what: &'static str) -> Result<()> {
+        if holds { Ok(()) } else { Err(Corruption::new(self.records.place.root_at, clause, what).into()) }
     }
 
     //= spec/format.md#f-8-7-root
     //# The reference MUST have the root's `lsn` as its own and as its replay start's LSN, and `log` as its replay start; the last segment of the table MUST have the sequence and the physical index of `log`, and not be freed.
     //= spec/format.md#f-8-7-root
     //# A reader MUST take a checkpoint for damaged where that does not hold.
-    fn log(&self, reference: &CheckpointRef) -> Result<(), Unreadable> {
+    fn log(&self, reference: &CheckpointRef) -> Result<()> {
         let (root, log) = (self.root, self.root.log);
         let is_of_lsn = root.lsn == reference.lsn && root.lsn == reference.replay_lsn;
         self.that(is_of_lsn, "F-8.7", "the root is of another LSN than the superblock says")?;
@@ -277,7 +281,7 @@ impl<S: IndexSource> Check<'_, '_, S> {
 
     //= spec/format.md#f-8-9-segments-of-a-checkpoint
     //# A reader MUST take a checkpoint for damaged when `segments` is not whole indexes, names a segment twice, or one beyond the end of the file.
-    fn segments(&self) -> Result<(), Unreadable> {
+    fn segments(&self) -> Result<()> {
         let segments = &self.root.segments;
         let distinct: HashSet<u32> = segments.iter().copied().collect();
         self.that(distinct.len() == segments.len(), "F-8.9", "a segment comes twice")?;
@@ -289,7 +293,7 @@ impl<S: IndexSource> Check<'_, '_, S> {
     //= spec/format.md#f-8-5-catalog
     //# A reader MUST take a checkpoint for damaged when two collections have one id or one name, when an id is above `last` of the root, or when
     //# a tree has another number of entries than `count`, or an int key that is not below `next`.
-    fn catalog(&self) -> Result<(), Unreadable> {
+    fn catalog(&self) -> Result<()> {
         let catalog = &self.root.catalog;
         let is_in_order = catalog.is_sorted_by(|a, b| a.id < b.id)
             && catalog.last().is_none_or(|entry| entry.id <= self.root.last);
@@ -301,7 +305,7 @@ impl<S: IndexSource> Check<'_, '_, S> {
     //= spec/format.md#f-8-10-indexes
     //# A reader MUST take a checkpoint for damaged when `of` is no id of a collection in it, when an id is that of a collection, that of another index, or above `last` of the root, when two indexes of a collection have one name, when a collection has more than 64, when an entry is none of its definition (I-7.2), or when it has another
     //# number of entries than `count`.
-    fn indexes(&self) -> Result<(), Unreadable> {
+    fn indexes(&self) -> Result<()> {
         let (root, indexes) = (self.root, &self.root.indexes);
         let is_collection = |id: u32| root.catalog.binary_search_by_key(&id, |entry| entry.id).is_ok();
         let is_sound = indexes.is_sorted_by(|a, b| a.id < b.id)
@@ -322,8 +326,8 @@ impl<S: IndexSource> Check<'_, '_, S> {
     //= spec/format.md#f-8-6-segment-table
     //# A reader MUST take a checkpoint for damaged when one of the three is not whole rows; when rows are out of their order, or one stands twice; when a row of `stretches` or `live` names a sequence that `table` does not have; when two segments have one physical index; when the end of a segment is outside of its data;
     //# when a stretch begins at or before the first data byte, or behind the end of its segment; when a segment is freed above the LSN of the checkpoint, or stands in a place that the checkpoint holds (F-8.9); and when one that is not freed lies beyond the end of the file.
-    fn table(&self, places: &[u32]) -> Result<(), Unreadable> {
-        let geometry = self.records.geometry();
+    fn table(&self, places: &[u32]) -> Result<()> {
+        let geometry = self.records.place.geometry;
         let count = self.records.segment_count();
         let is_sound = |entry: TableEntry<'_>| {
             let TableRow { physical, end, freed, .. } = entry.row;
@@ -345,7 +349,7 @@ impl<S: IndexSource> Check<'_, '_, S> {
 }
 
 impl<S: IndexSource> Trees<'_, S> {
-    fn check_count(&self, tree: TreeOf<'_>, count: u64) -> Result<(), Unreadable> {
+    fn check_count(&self, tree: TreeOf<'_>, count: u64) -> Result<()> {
         if tree.count == count {
             return Ok(());
         }
@@ -353,21 +357,16 @@ impl<S: IndexSource> Trees<'_, S> {
             Some(_) => ("F-8.5", "a collection has another number of documents than its tree"),
             None => ("F-8.10", "an index has another number of entries than its tree"),
         };
-        Err(Unreadable::damaged(self.root_at, clause, what, tree.count, count))
+        Err(Corruption::new(self.records.place.root_at, clause, what).comparing(tree.count, count).into())
     }
 
     /// Hands what a tree of the root holds to `to`, in the order of keys. A value is 4 times the log address, plus 2 where the record's body is
     /// a chunk list, plus 1 where the record is a relocated put.
     ///
     /// # Errors
-    /// As [`Unreadable`] says. What was handed out before is then not to be used.
+    /// When it is damaged; those of the disk. What was handed out before is then not to be used.
     #[cfg(test)]
-    pub fn read(
-        &mut self,
-        tree: TreeOf<'_>,
-        limits: Limits,
-        to: &mut impl Entries,
-    ) -> Result<(), Unreadable> {
+    pub fn read(&mut self, tree: TreeOf<'_>, limits: Limits, to: &mut impl Entries) -> Result<()> {
         self.begin();
         for (first, page) in self.pages(tree)? {
             let leaves = self.page(tree.id, &first, &page)?;
@@ -386,28 +385,29 @@ impl<S: IndexSource> Trees<'_, S> {
     /// The directory pages of a tree of the root, and the first key of each.
     ///
     /// # Errors
-    /// As [`Unreadable`] says.
-    pub fn pages(&self, tree: TreeOf<'_>) -> Result<Vec<(Key, Branch)>, Unreadable> {
-        branches(tree.top, IndexRecordKind::Directory, self.lsn, self.root_at)
+    /// When it is damaged; those of the disk.
+    pub fn pages(&self, tree: TreeOf<'_>) -> Result<Vec<(Key, Branch)>> {
+        let TreePlace { lsn, root_at, .. } = self.records.place;
+        branches(tree.top, IndexRecordKind::Directory, lsn, root_at)
     }
 
     /// The leaves of the directory page that `first` and `page` tell of.
     ///
     /// # Errors
-    /// As [`Unreadable`] says.
-    pub fn page(&mut self, id: u32, first: &Key, page: &Branch) -> Result<Vec<(Key, Branch)>, Unreadable> {
+    /// When it is damaged; those of the disk.
+    pub fn page(&mut self, id: u32, first: &Key, page: &Branch) -> Result<Vec<(Key, Branch)>> {
+        let lsn = if seeded::is_on(Bug::AgesFromTheRoot) { self.records.place.lsn } else { page.lsn };
         let (body, at) = self.records.body(page.reference, page.wanted(id))?;
-        let damaged = |what| Unreadable::damaged(at, "F-8.13", what, 0, 0);
-        let lsn = if seeded::is_on(Bug::AgesFromTheRoot) { self.lsn } else { page.lsn };
+        let damaged = |what| Corruption::new(at, "F-8.13", what);
         let leaves = branches(body, IndexRecordKind::Leaf, lsn, at)?;
         let (begin, _) = leaves.first().ok_or(damaged("a directory page without entries"))?;
         if begin != first {
-            return Err(damaged("a directory page begins with another key than the root says"));
+            return Err(damaged("a directory page begins with another key than the root says").into());
         }
         let count = leaves.iter().fold(0, |count: u64, (_, leaf)| count.saturating_add(leaf.count));
         if count != page.count {
             let what = "a directory page of another number of keys than the root says";
-            return Err(Unreadable::damaged(at, "F-8.13", what, page.count, count));
+            return Err(Corruption::new(at, "F-8.13", what).comparing(page.count, count).into());
         }
         for (_, leaf) in &leaves {
             self.records.check_place(leaf.reference, leaf.wanted(id))?;
@@ -421,14 +421,14 @@ impl<S: IndexSource> Trees<'_, S> {
     /// Hands out what a leaf holds.
     ///
     /// # Errors
-    /// As [`Unreadable`] says. What was handed out before is then not to be used.
-    pub fn leaf(&mut self, leaf: LeafOf<'_>, to: &mut impl Entries) -> Result<(), Unreadable> {
+    /// When it is damaged; those of the disk. What was handed out before is then not to be used.
+    pub fn leaf(&mut self, leaf: LeafOf<'_>, to: &mut impl Entries) -> Result<()> {
         let leaf = self.with_limits(leaf);
         let (largest_int, at) = match leaf.branch.patch {
             Some(patch) => self.patched_leaf(leaf, patch, to)?,
             None => {
                 let (own, at) = own_leaf(&mut self.records, leaf)?;
-                let damaged = |what| Unreadable::damaged(at, "F-8.4", what, 0, 0);
+                let damaged = |what| Corruption::new(at, "F-8.4", what);
                 (self.decoder.decode(own, to).map_err(damaged)?, at)
             }
         };
@@ -438,22 +438,22 @@ impl<S: IndexSource> Trees<'_, S> {
             && int >= next
         {
             let what = "a key that is yet to be issued";
-            return Err(Unreadable::damaged(at, "F-8.5", what, next, int));
+            return Err(Corruption::new(at, "F-8.5", what).comparing(next, int).into());
         }
         Ok(())
     }
 
     /// The leaf with the limits of its tree: entries of an index may be longer than keys.
     fn with_limits<'a>(&self, leaf: LeafOf<'a>) -> LeafOf<'a> {
-        let of_entries = leaf.limits.with_entries(self.records.geometry().checkpoint_entry_len_max());
+        let of_entries = leaf.limits.with_entries(self.records.place.geometry.checkpoint_entry_len_max());
         LeafOf { limits: if leaf.next.is_some() { leaf.limits } else { of_entries }, ..leaf }
     }
 
     /// The bytes of a leaf, for whoever seeks single keys there.
     ///
     /// # Errors
-    /// As [`Unreadable`] says.
-    pub fn leaf_bytes(&mut self, leaf: LeafOf<'_>) -> Result<LeafBytes, Unreadable> {
+    /// When it is damaged; those of the disk.
+    pub fn leaf_bytes(&mut self, leaf: LeafOf<'_>) -> Result<LeafBytes> {
         let leaf = self.with_limits(leaf);
         let changes = match leaf.branch.patch {
             Some(patch) => patch_over(&mut self.records, leaf, patch)?.0,
@@ -472,23 +472,25 @@ impl<S: IndexSource> Trees<'_, S> {
         leaf: LeafOf<'_>,
         patch: Patch,
         to: &mut impl Entries,
-    ) -> Result<(Option<i64>, u64), Unreadable> {
+    ) -> Result<(Option<i64>, u64)> {
         let (changes, at) = patch_over(&mut self.records, leaf, patch)?;
-        let damaged = |what, expected, found| Unreadable::damaged(at, "F-8.16", what, expected, found);
+        let damaged = |what, expected, found| Corruption::new(at, "F-8.16", what).comparing(expected, found);
         let own = self.own_entries(leaf)?;
         let (first, leaf) = (leaf.first, leaf.branch);
         let mut entries = List::default();
         changes.apply(&own, |key, value| entries.push(key, value)).map_err(|what| damaged(what, 0, 0))?;
         let begins = entries.iter().next().is_some_and(|(key, _)| key == first.as_ref());
         if !begins {
-            return Err(damaged("a patch over another first key", 0, 0));
+            return Err(damaged("a patch over another first key", 0, 0).into());
         }
         let hides_bug = seeded::is_on(Bug::PatchForgotten) || seeded::is_on(Bug::RemovedComesBack);
         if entries.len() != leaf.count && !hides_bug {
-            return Err(damaged("a leaf with a patch of another number of keys", leaf.count, entries.len()));
+            return Err(
+                damaged("a leaf with a patch of another number of keys", leaf.count, entries.len()).into()
+            );
         }
         if !self.decoder.is_below(first.as_ref()) {
-            return Err(leaf.damaged("keys out of order"));
+            return Err(leaf.damaged("keys out of order").into());
         }
         let mut largest_int = None;
         for (key, value) in entries.iter() {
@@ -504,24 +506,17 @@ impl<S: IndexSource> Trees<'_, S> {
     }
 
     /// What the record of a leaf has, whatever patch is over it.
-    pub(super) fn own_entries(&mut self, leaf: LeafOf<'_>) -> Result<List, Unreadable> {
+    pub(super) fn own_entries(&mut self, leaf: LeafOf<'_>) -> Result<List> {
         let (own, at) = own_leaf(&mut self.records, leaf)?;
         let mut list = List::default();
         let decoded = LeafDecoder::default().decode(own, &mut list);
-        decoded.map_err(|what| Unreadable::damaged(at, "F-8.4", what, 0, 0))?;
+        decoded.map_err(|what| Corruption::new(at, "F-8.4", what))?;
         Ok(list)
     }
 
     /// What later reads of single records of these trees need.
     pub(super) fn place(&self) -> TreePlace {
-        let Trees { records, lsn, root_at, .. } = self;
-        TreePlace {
-            geometry: records.geometry(),
-            lineage: *records.lineage(),
-            segments: Arc::clone(records.segments()),
-            lsn: *lsn,
-            root_at: *root_at,
-        }
+        self.records.place.clone()
     }
 }
 
@@ -529,12 +524,11 @@ impl<S: IndexSource> Trees<'_, S> {
 fn own_leaf<'r, S: IndexSource>(
     records: &'r mut Records<'_, S>,
     LeafOf { id, first, branch, limits, .. }: LeafOf<'r>,
-) -> Result<(Leaf<'r>, u64), Unreadable> {
+) -> Result<(Leaf<'r>, u64)> {
     let (entries, at) = records.body(branch.reference, branch.wanted(id))?;
     let own = branch.patch.map_or(branch.count, |patch| patch.own);
     // A leaf has no more keys than bytes.
-    let count = u32::try_from(own)
-        .map_err(|_| Unreadable::damaged(at, "F-8.4", "a leaf of too few entries", 0, 0))?;
+    let count = u32::try_from(own).map_err(|_| Corruption::new(at, "F-8.4", "a leaf of too few entries"))?;
     Ok((Leaf { entries, count, first: Some(first.as_ref()), limits }, at))
 }
 
@@ -543,9 +537,9 @@ fn patch_over<S: IndexSource>(
     records: &mut Records<'_, S>,
     leaf: LeafOf<'_>,
     patch: Patch,
-) -> Result<(Changes, u64), Unreadable> {
+) -> Result<(Changes, u64)> {
     let (body, at) = records.body(patch.reference, leaf.branch.wanted_patch(leaf.id, patch))?;
-    let damaged = |what| Unreadable::damaged(at, "F-8.16", what, 0, 0);
+    let damaged = |what| Corruption::new(at, "F-8.16", what);
     let changes = Changes::decode(body, leaf.limits).map_err(damaged)?;
     Ok((if seeded::is_on(Bug::PatchForgotten) { Changes::default() } else { changes }, at))
 }
@@ -619,63 +613,30 @@ impl Branch {
 
     /// What is wrong with the keys of the record, beside those of its neighbours.
     #[must_use]
-    pub const fn damaged(&self, what: &'static str) -> Unreadable {
-        Unreadable::damaged(self.named_at, "F-8.13", what, 0, 0)
+    pub const fn damaged(&self, what: &'static str) -> Corruption {
+        Corruption::new(self.named_at, "F-8.13", what)
     }
 }
 
 /// What the directory entries in `bytes`, of the record at `at`, lead to: records of this kind.
-fn branches(
-    bytes: &[u8],
-    kind: IndexRecordKind,
-    lsn: Lsn,
-    at: u64,
-) -> Result<Vec<(Key, Branch)>, Unreadable> {
+fn branches(bytes: &[u8], kind: IndexRecordKind, lsn: Lsn, at: u64) -> Result<Vec<(Key, Branch)>> {
     let branch = |entry: Result<DirectoryEntry<'_>, &'static str>| {
-        let entry = entry.map_err(|what| Unreadable::damaged(at, "F-8.13", what, 0, 0))?;
+        let entry = entry.map_err(|what| Corruption::new(at, "F-8.13", what))?;
         let DirectoryEntry { first, reference, count, lsn, patch } = entry;
         Ok((first.to_key(), Branch { kind, reference, count, lsn, named_at: at, patch }))
     };
-    let branches: Vec<_> = entries(bytes, kind, lsn).map(branch).collect::<Result<_, Unreadable>>()?;
+    let branches: Vec<_> = entries(bytes, kind, lsn).map(branch).collect::<Result<_>>()?;
     if branches.is_sorted_by(|(one, _), (other, _)| one < other) {
         Ok(branches)
     } else {
-        Err(Unreadable::damaged(at, "F-8.13", "keys out of order", 0, 0))
+        Err(Corruption::new(at, "F-8.13", "keys out of order").into())
     }
-}
-
-/// What it takes to read single records of the trees of a checkpoint, whose root was verified.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TreePlace {
-    geometry: Geometry,
-    lineage: Lineage,
-    segments: Arc<[u32]>,
-    lsn: Lsn,
-    root_at: u64,
 }
 
 impl TreePlace {
-    /// In no file.
-    #[cfg(test)]
-    pub(crate) fn nowhere() -> Self {
-        let geometry = Geometry::new(64, 512).expect("a legal geometry");
-        TreePlace {
-            geometry,
-            lineage: Lineage::default(),
-            segments: Arc::default(),
-            lsn: Lsn::ZERO,
-            root_at: 0,
-        }
-    }
-
-    pub(crate) const fn geometry(&self) -> Geometry {
-        self.geometry
-    }
-
     /// Reads single records of `source`.
     #[must_use]
     pub fn trees<'s, S: IndexSource>(&self, source: &'s S) -> Trees<'s, S> {
-        let records = Records::single(source, self.geometry, &self.lineage, self.root_at, &self.segments);
-        Trees { records, decoder: LeafDecoder::default(), lsn: self.lsn, root_at: self.root_at }
+        Trees { records: Records::new(source, self.clone(), false), decoder: LeafDecoder::default() }
     }
 }

@@ -1,10 +1,8 @@
 //! An index record found by its reference, read in large pieces, and verified.
 
-use crate::error::{Corruption, Error, Result};
-use crate::format::catalog::MapFault;
+use crate::error::{Corruption, Result};
 use crate::format::index_record::{IndexPlace, IndexRecord, IndexRecordKind, Reference};
 use crate::format::record::RecordFault;
-use crate::format::superblock::newer;
 use crate::format::{Geometry, Lineage, Lsn};
 use crate::seeded::{self, Bug};
 use crate::sync::Arc;
@@ -24,48 +22,35 @@ pub trait IndexSource {
     fn read_at(&self, at: u64, out: &mut [u8]) -> Result<()>;
 }
 
-/// Why a checkpoint cannot be read.
-#[derive(Debug, Clone)]
-pub enum Unreadable {
-    /// Its bytes are damaged. The checkpoint before may serve instead.
-    Damaged(Corruption),
-    /// The disk refused, or a newer version wrote it: no other checkpoint would do.
-    Failed(Error),
+/// What it takes to read the records of a checkpoint.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TreePlace {
+    pub(super) geometry: Geometry,
+    lineage: Lineage,
+    pub(super) lsn: Lsn,
+    /// Where the last part of its root is: what a writer places last, so that nothing behind it is wanted.
+    pub(super) root_at: u64,
+    /// The segments that directory pages and leaves may lie in, sorted; none before the root is verified.
+    segments: Arc<[u32]>,
 }
 
-impl From<Error> for Unreadable {
-    fn from(error: Error) -> Self {
-        Unreadable::Failed(error)
-    }
-}
-
-impl From<Unreadable> for Error {
-    fn from(unreadable: Unreadable) -> Self {
-        match unreadable {
-            Unreadable::Damaged(corruption) => Error::Corrupt(corruption),
-            Unreadable::Failed(error) => error,
-        }
-    }
-}
-
-impl Unreadable {
-    pub(super) const fn damaged(
-        at: u64,
-        clause: &'static str,
-        what: &'static str,
-        expected: u64,
-        found: u64,
-    ) -> Self {
-        Unreadable::Damaged(Corruption::new(at, clause, what).comparing(expected, found))
+impl TreePlace {
+    /// Of a checkpoint whose root is yet to be read.
+    pub(super) fn new(geometry: Geometry, lineage: &Lineage, lsn: Lsn, root: Reference) -> Self {
+        let (lineage, root_at) = (*lineage, root.at(geometry));
+        TreePlace { geometry, lineage, lsn, root_at, segments: Arc::default() }
     }
 
-    /// What a map in the root at `at` is to the reader.
-    pub(super) const fn entry(at: u64, clause: &'static str, fault: MapFault) -> Self {
-        match fault {
-            MapFault::Malformed(what) => Unreadable::damaged(at, clause, what, 0, 0),
-            // spec: F-7.3.
-            MapFault::Unsupported => Unreadable::Failed(newer(0)),
-        }
+    /// In no file.
+    #[cfg(test)]
+    pub(crate) fn nowhere() -> Self {
+        let geometry = Geometry::new(64, 512).expect("a legal geometry");
+        let root = Reference { physical: 0, offset: 0, len: 0, crc: 0 };
+        TreePlace::new(geometry, &Lineage::default(), Lsn::ZERO, root)
+    }
+
+    pub(crate) const fn geometry(&self) -> Geometry {
+        self.geometry
     }
 }
 
@@ -73,12 +58,7 @@ impl Unreadable {
 #[derive(Debug)]
 pub(super) struct Records<'s, S> {
     source: &'s S,
-    geometry: Geometry,
-    lineage: Lineage,
-    /// Where the last part of its root is: what a writer places last, so that nothing behind it is wanted.
-    root_at: u64,
-    /// The segments that directory pages and leaves may lie in, sorted.
-    segments: Arc<[u32]>,
+    pub(super) place: TreePlace,
     /// Whether leaves are read ahead.
     is_ahead: bool,
     /// Leaves, read ahead.
@@ -121,64 +101,39 @@ impl Buffer {
 }
 
 impl<'s, S: IndexSource> Records<'s, S> {
-    pub(super) fn new(source: &'s S, geometry: Geometry, lineage: &Lineage, root_at: u64) -> Self {
-        let (piece, alone) = (Buffer::default(), Buffer::default());
-        let segments = Arc::default();
-        Records { source, geometry, lineage: *lineage, root_at, segments, is_ahead: true, piece, alone }
-    }
-
-    /// For single records, of a checkpoint whose directory pages and leaves lie in these segments, which are sorted.
-    pub(super) fn single(
-        source: &'s S,
-        geometry: Geometry,
-        lineage: &Lineage,
-        root_at: u64,
-        segments: &Arc<[u32]>,
-    ) -> Self {
-        let segments = Arc::clone(segments);
-        Records { segments, is_ahead: false, ..Self::new(source, geometry, lineage, root_at) }
-    }
-
-    pub(super) const fn geometry(&self) -> Geometry {
-        self.geometry
+    pub(super) fn new(source: &'s S, place: TreePlace, is_ahead: bool) -> Self {
+        Records { source, place, is_ahead, piece: Buffer::default(), alone: Buffer::default() }
     }
 
     /// How many segments begin within the file.
     pub(super) fn segment_count(&self) -> u32 {
-        self.geometry.segments_within(self.source.file_len())
+        self.place.geometry.segments_within(self.source.file_len())
     }
 
     /// Directory pages and leaves lie in these segments alone.
     pub(super) fn confine(&mut self, mut segments: Vec<u32>) {
         segments.sort_unstable();
-        self.segments = segments.into();
-    }
-
-    pub(super) const fn segments(&self) -> &Arc<[u32]> {
-        &self.segments
-    }
-
-    pub(super) const fn lineage(&self) -> &Lineage {
-        &self.lineage
+        self.place.segments = segments.into();
     }
 
     //= spec/format.md#f-8-12-references
     //# A reader MUST take a checkpoint for damaged when a reference leads to where no index record of that length can be (F-8.11), or beyond the end of the file; when the record there has another length or another CRC field; when that CRC does not hold; and
     //# when its kind or its collection is not what the reference stands for, or its flags are not 0.
     /// The body of the record that `reference` leads to; and where it lies in the file.
-    pub(super) fn body(&mut self, reference: Reference, wanted: Wanted) -> Result<(&[u8], u64), Unreadable> {
+    pub(super) fn body(&mut self, reference: Reference, wanted: Wanted) -> Result<(&[u8], u64)> {
         self.check_place(reference, wanted)?;
-        let (at, len) = (reference.at(self.geometry), u64::from(reference.len));
+        let (at, len) = (reference.at(self.place.geometry), u64::from(reference.len));
         let is_ahead = wanted.kind == IndexRecordKind::Leaf && self.is_ahead;
         let (buffer, most) = if is_ahead { (&mut self.piece, PIECE_LEN) } else { (&mut self.alone, len) };
         if !buffer.holds(at, len) {
-            let segment_end = self.geometry.segment_end(reference.physical).min(self.source.file_len());
-            let end = if (at..segment_end).contains(&self.root_at) { self.root_at } else { segment_end };
+            let segment_end = self.place.geometry.segment_end(reference.physical).min(self.source.file_len());
+            let root_at = self.place.root_at;
+            let end = if (at..segment_end).contains(&root_at) { root_at } else { segment_end };
             buffer.fill(self.source, at, (end - at).min(most).max(len))?;
         }
         let bytes = &buffer.bytes[(at - buffer.at) as usize..][..len as usize];
         let Reference { physical, offset, .. } = reference;
-        let place = IndexPlace { lineage: &self.lineage, physical, offset, lsn: wanted.lsn };
+        let place = IndexPlace { lineage: &self.place.lineage, physical, offset, lsn: wanted.lsn };
         Ok((parse(bytes, &place, reference, wanted, at)?, at))
     }
 
@@ -186,19 +141,20 @@ impl<'s, S: IndexSource> Records<'s, S> {
     //# A reader MUST take a checkpoint for damaged when a reference to a directory page, a leaf or a patch leads into
     //# a segment that `segments` (F-8.9) does not name.
     /// Whether a record of what is wanted can be there.
-    pub(super) fn check_place(&self, reference: Reference, wanted: Wanted) -> Result<(), Unreadable> {
+    pub(super) fn check_place(&self, reference: Reference, wanted: Wanted) -> Result<()> {
         let damaged = |what, expected: u64, found: u32| {
-            Err(Unreadable::damaged(wanted.named_at, "F-8.12", what, expected, found.into()))
+            let corruption = Corruption::new(wanted.named_at, "F-8.12", what);
+            Err(corruption.comparing(expected, found.into()).into())
         };
         let Reference { physical, offset, len, .. } = reference;
-        if !reference.is_possible(self.geometry) {
+        if !reference.is_possible(self.place.geometry) {
             return damaged("a reference to where no index record can be", len.into(), offset);
         }
         let is_in_root = wanted.kind == IndexRecordKind::Root;
-        if !is_in_root && self.segments.binary_search(&physical).is_err() {
+        if !is_in_root && self.place.segments.binary_search(&physical).is_err() {
             return damaged("a reference into a segment that is not the checkpoint's", 0, physical);
         }
-        if reference.at(self.geometry) + u64::from(len) > self.source.file_len() {
+        if reference.at(self.place.geometry) + u64::from(len) > self.source.file_len() {
             return damaged("a reference beyond the end of the file", self.segment_count().into(), physical);
         }
         Ok(())
@@ -212,8 +168,8 @@ fn parse<'a>(
     reference: Reference,
     wanted: Wanted,
     at: u64,
-) -> Result<&'a [u8], Unreadable> {
-    let damaged = |what, expected: u64, found: u64| Unreadable::damaged(at, "F-8.12", what, expected, found);
+) -> Result<&'a [u8], Corruption> {
+    let damaged = |what, expected, found| Corruption::new(at, "F-8.12", what).comparing(expected, found);
     let (record, extent) = IndexRecord::parse(bytes, place).map_err(|fault| match fault {
         RecordFault::TooShort { needed } => {
             let found = needed.unwrap_or_default() as u64;

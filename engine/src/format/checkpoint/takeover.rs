@@ -8,10 +8,11 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::directory::DirectoryEntry;
 use super::patch::{Changes, List, Patch};
-use super::read::{Branch, Checkpoint, LeafOf, TreeOf, TreePlace, Trees};
-use super::records::{IndexSource, Unreadable};
+use super::read::{Branch, Checkpoint, LeafOf, TreeOf, Trees};
+use super::records::{IndexSource, TreePlace};
 use super::stretch::Limits;
 use crate::document::{Key, KeyRef};
+use crate::error::Result;
 use crate::format::index_record::Reference;
 use crate::format::{LogAddress, Lsn};
 use crate::seeded::{self, Bug};
@@ -51,8 +52,8 @@ impl BaseTree {
     /// A tree of a root, down to its leaves.
     ///
     /// # Errors
-    /// As [`Unreadable`] says.
-    pub fn read<S: IndexSource>(trees: &mut Trees<'_, S>, tree: TreeOf<'_>) -> Result<Self, Unreadable> {
+    /// When it is damaged; those of the disk.
+    pub fn read<S: IndexSource>(trees: &mut Trees<'_, S>, tree: TreeOf<'_>) -> Result<Self> {
         let known = |(first, branch)| Known { first, branch };
         let mut pages = VecDeque::new();
         for (first, page) in trees.pages(tree)? {
@@ -64,7 +65,7 @@ impl BaseTree {
         // it.
         let behind = leaves().zip(leaves().skip(1)).find(|(one, other)| one.first >= other.first);
         match behind {
-            Some((_, leaf)) => Err(leaf.branch.damaged("keys out of order")),
+            Some((_, leaf)) => Err(leaf.branch.damaged("keys out of order").into()),
             None => {
                 Ok(BaseTree { id: tree.id, is_of_index: tree.next.is_none(), place: trees.place(), pages })
             }
@@ -91,10 +92,8 @@ pub struct UnreadLeaf<'a> {
 /// All trees of a checkpoint, by the id of the collection or the index.
 ///
 /// # Errors
-/// As [`Unreadable`] says.
-pub fn base_trees<S: IndexSource>(
-    checkpoint: &mut Checkpoint<'_, S>,
-) -> Result<BTreeMap<u32, BaseTree>, Unreadable> {
+/// When it is damaged; those of the disk.
+pub fn base_trees<S: IndexSource>(checkpoint: &mut Checkpoint<'_, S>) -> Result<BTreeMap<u32, BaseTree>> {
     let (root, trees) = checkpoint.parts();
     root.trees().map(|tree| Ok((tree.id, BaseTree::read(trees, tree)?))).collect()
 }
@@ -102,8 +101,8 @@ pub fn base_trees<S: IndexSource>(
 /// All records of a checkpoint.
 ///
 /// # Errors
-/// As [`Unreadable`] says.
-pub fn references<S: IndexSource>(checkpoint: &mut Checkpoint<'_, S>) -> Result<Vec<Reference>, Unreadable> {
+/// When it is damaged; those of the disk.
+pub fn references<S: IndexSource>(checkpoint: &mut Checkpoint<'_, S>) -> Result<Vec<Reference>> {
     let trees = base_trees(checkpoint)?;
     let of_trees = trees.values().flat_map(BaseTree::references);
     Ok(checkpoint.root_parts().iter().copied().chain(of_trees).collect())

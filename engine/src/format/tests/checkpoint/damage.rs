@@ -44,8 +44,8 @@ fn a_flip_of_any_bit_of_an_index_record_is_refused_and_any_other_changes_nothing
         let is_of_record = ranges.iter().any(|range| range.contains(&at));
         match read(&disk, tiny(), &reference) {
             Ok(found) => assert!(!is_of_record && found == given, "bit {bit}"),
-            Err(Unreadable::Damaged(_)) => assert!(is_of_record, "bit {bit}"),
-            Err(Unreadable::Failed(error)) => panic!("bit {bit}: {error}"),
+            Err(crate::Error::Corrupt(_)) => assert!(is_of_record, "bit {bit}"),
+            Err(error) => panic!("bit {bit}: {error}"),
         }
     });
 }
@@ -65,7 +65,7 @@ fn a_reference_that_is_wrong_in_any_field_of_the_root_leads_nowhere() {
     for change in wrong {
         let mut reference = reference;
         change(&mut reference);
-        assert!(matches!(read(&disk, tiny(), &reference), Err(Unreadable::Damaged(_))), "{reference:?}");
+        assert!(matches!(read(&disk, tiny(), &reference), Err(crate::Error::Corrupt(_))), "{reference:?}");
     }
 }
 
@@ -79,7 +79,7 @@ fn a_file_that_is_cut_short_anywhere_is_damage_and_no_failed_read() {
     for len in (start..=used_end).step_by(13) {
         let mut cut = disk.clone();
         cut.bytes.truncate(len as usize);
-        assert!(matches!(read(&cut, tiny(), &reference), Err(Unreadable::Damaged(_))), "{len} bytes");
+        assert!(matches!(read(&cut, tiny(), &reference), Err(crate::Error::Corrupt(_))), "{len} bytes");
     }
 }
 
@@ -90,7 +90,7 @@ fn records_of_an_earlier_checkpoint_at_the_same_place_are_none_of_this_one() {
     let (reference, _) = everything().write(&mut disk);
     let lsn = Lsn::new(3, 10);
     let other = CheckpointRef { lsn, replay_lsn: lsn, ..reference };
-    assert!(matches!(read(&disk, tiny(), &other), Err(Unreadable::Damaged(_))));
+    assert!(matches!(read(&disk, tiny(), &other), Err(crate::Error::Corrupt(_))));
 }
 
 /// A disk that refuses to read.
@@ -113,5 +113,5 @@ fn a_disk_that_refuses_is_no_damage() {
     let (reference, _) = everything().write(&mut disk);
     let broken = Broken(disk.file_len());
     let failed = Checkpoint::open(&broken, tiny(), &LINEAGE, &reference).map(|_| ());
-    assert!(matches!(failed, Err(Unreadable::Failed(crate::Error::StorageFull { .. }))), "{failed:?}");
+    assert!(matches!(failed, Err(crate::Error::StorageFull { .. })), "{failed:?}");
 }

@@ -198,7 +198,7 @@ impl Forged {
         [self.root.encode(), self.behind_root.clone()].concat()
     }
 
-    pub(super) fn read(mut self) -> Result<Given, Unreadable> {
+    pub(super) fn read(mut self) -> Result<Given> {
         let map = self.map();
         let (first, second) = map.split_at(map.len() / 2);
         let part = |body| Plan { kind: IndexRecordKind::Root, collection: 0, body, age: 0 };

@@ -12,7 +12,7 @@ fn refused(cases: &[Flaw]) {
         let mut forged = Forged::sound();
         spoil(&mut forged);
         match forged.read() {
-            Err(Unreadable::Damaged(corruption)) => assert_eq!(corruption.what, *what, "case {index}"),
+            Err(Error::Corrupt(corruption)) => assert_eq!(corruption.what, *what, "case {index}"),
             other => panic!("case {index}, {what}: {other:?}"),
         }
     }
@@ -429,7 +429,7 @@ fn parts_of_a_root_that_do_not_make_a_map_are_refused() {
     ]);
     let mut alone = Forged::sound();
     alone.parts[1] = |part| part.body[0] = 0;
-    assert!(matches!(alone.read(), Err(Unreadable::Damaged(_))), "the second part alone is no map");
+    assert!(matches!(alone.read(), Err(crate::Error::Corrupt(_))), "the second part alone is no map");
 }
 
 //= spec/format.md#f-8-9-segments-of-a-checkpoint
@@ -461,6 +461,6 @@ fn a_map_that_requires_a_field_that_is_not_known_is_of_a_newer_version() {
         let mut forged = Forged::sound();
         spoil(&mut forged, required());
         let failed = forged.read();
-        assert!(matches!(failed, Err(Unreadable::Failed(Error::NewerFormat { .. }))), "{failed:?}");
+        assert!(matches!(failed, Err(Error::NewerFormat { .. })), "{failed:?}");
     }
 }

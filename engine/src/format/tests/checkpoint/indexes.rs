@@ -16,7 +16,7 @@ fn index(id: u32, of: u32, name: &str) -> IndexEntry {
 }
 
 /// What a reader makes of a checkpoint of the collections 1 and 5 with these indexes.
-fn read(indexes: &[IndexEntry], count_of_last: u64) -> Result<Vec<(u32, Vec<Key>)>, Unreadable> {
+fn read(indexes: &[IndexEntry], count_of_last: u64) -> Result<Vec<(u32, Vec<Key>)>> {
     let mut disk = Disk::new(tiny());
     let mut writer = IndexWriter::new(disk.geometry, &LINEAGE, LSN, Lsn::new(3, 8), None);
     let given = Given::new(vec![Collection::new(1, Vec::new()), Collection::new(5, Vec::new())]);
@@ -89,10 +89,10 @@ fn indexes_that_cannot_be_are_damage() {
     ];
     for (what, indexes) in cases {
         let refused = read(&indexes, 0);
-        assert!(matches!(refused, Err(Unreadable::Damaged(_))), "{what}: {refused:?}");
+        assert!(matches!(refused, Err(crate::Error::Corrupt(_))), "{what}: {refused:?}");
     }
     let refused = read(&[index(2, 1, "a")], 3);
-    assert!(matches!(refused, Err(Unreadable::Damaged(_))), "another number of entries: {refused:?}");
+    assert!(matches!(refused, Err(crate::Error::Corrupt(_))), "another number of entries: {refused:?}");
 }
 
 //= spec/format.md#f-8-10-indexes

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use super::super::checkpoint::{
     BaseTree, CatalogEntry, Checkpoint, IndexEntry, IndexSink, IndexSource, IndexWriter, Limits, LogPosition,
     OpenSegment, Output, Reserved, Root, Table, TableEntry, TableRow, TreeOf, TreeWriter, UnreadLeaf,
-    Unreadable, Written,
+    Written,
 };
 use super::super::index_record::{IndexPlace, IndexRecord, IndexRecordKind, Reference};
 use super::super::superblock::CheckpointRef;
@@ -221,7 +221,7 @@ fn fill_tree(
 }
 
 /// Reads everything that the checkpoint holds.
-fn read(disk: &impl IndexSource, geometry: Geometry, reference: &CheckpointRef) -> Result<Given, Unreadable> {
+fn read(disk: &impl IndexSource, geometry: Geometry, reference: &CheckpointRef) -> Result<Given> {
     let mut checkpoint = Checkpoint::open(disk, geometry, &LINEAGE, reference)?;
     let (root, trees) = checkpoint.parts();
     let mut collections = Vec::new();
