@@ -69,11 +69,11 @@ impl Group {
         Group { state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    /// Takes note of one who will wait. Whoever waits for a commit does this before the writer is let go: nothing that becomes of the
+    /// Takes note of one who will wait for this. Whoever waits for a commit does this before the writer is let go: nothing that becomes of the
     /// commit is missed then.
-    pub(crate) fn join(self: &Arc<Self>) -> Waiter {
+    pub(crate) fn join(self: &Arc<Self>, goal: Goal) -> Waiter {
         lock(&self.state).waiting += 1;
-        Waiter { group: Arc::clone(self) }
+        Waiter { group: Arc::clone(self), goal }
     }
 
     /// How many wait now.
@@ -167,27 +167,28 @@ impl Drop for Leader<'_> {
 #[derive(Debug)]
 pub(crate) struct Waiter {
     group: Arc<Group>,
+    goal: Goal,
 }
 
 impl Waiter {
-    /// What became of `goal`; none while that is open.
-    pub(crate) fn look(&self, goal: Goal) -> Option<Result<()>> {
-        lock(&self.group.state).outcome(goal)
+    /// What became of the goal; none while that is open.
+    pub(crate) fn look(&self) -> Option<Result<()>> {
+        lock(&self.group.state).outcome(self.goal)
     }
 
     /// As [`look`](Self::look); where it is open, `task` is woken when it may no longer be.
-    pub(crate) fn poll(&self, goal: Goal, task: &Waker) -> Option<Result<()>> {
+    pub(crate) fn poll(&self, task: &Waker) -> Option<Result<()>> {
         let mut state = lock(&self.group.state);
-        let outcome = state.outcome(goal);
+        let outcome = state.outcome(self.goal);
         if outcome.is_none() && !state.tasks.iter().any(|known| known.will_wake(task)) {
             state.tasks.push(task.clone());
         }
         outcome
     }
 
-    /// Waits until `goal` is reached, and leads a sync where nobody else does: `lead` carries it out and says how far that got.
-    pub(crate) fn wait(&self, goal: Goal, lead: impl Fn() -> Result<Progress>) -> Result<()> {
-        let group = &*self.group;
+    /// Waits until the goal is reached, and leads a sync where nobody else does: `lead` carries it out and says how far that got.
+    pub(crate) fn wait(&self, lead: impl Fn() -> Result<Progress>) -> Result<()> {
+        let (group, goal) = (&*self.group, self.goal);
         let mut state = lock(&group.state);
         loop {
             if let Some(outcome) = state.outcome(goal) {

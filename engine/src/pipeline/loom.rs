@@ -49,9 +49,9 @@ impl Waiting {
         let mut log = lock(&self.log);
         log.placed += 1;
         let lsn = log.placed;
-        let waiter = self.group.join();
+        let waiter = self.group.join(Goal::Visible(Lsn(lsn)));
         drop(log);
-        let outcome = waiter.wait(Goal::Visible(Lsn(lsn)), || self.sync());
+        let outcome = waiter.wait(|| self.sync());
         let log = lock(&self.log);
         assert!(outcome.is_err() || lsn <= log.durable && !log.gone.contains(&lsn), "{TOO_SOON}");
         outcome

@@ -101,8 +101,16 @@ impl Store {
         Err(error)
     }
 
-    /// Places what is staged, unless that was refused, and says what is left to wait for: also where nothing was placed, since what
-    /// is answered then may rest on pending commits.
+    /// Leaves without a commit, and says what is left to wait for: what is answered may rest on pending commits.
+    pub(super) fn end(&self, writer: MutexGuard<'_, Writer>) -> Deferred {
+        let lsn = writer.end();
+        let must_wait = self.core.shared.visibility.has_pending();
+        let waiting = must_wait.then(|| self.group.join(Goal::Durable(lsn)));
+        self.leave(writer);
+        Deferred { lsn, waiting }
+    }
+
+    /// Places what is staged, unless that was refused, and says what is left to wait for.
     pub(super) fn place(
         self: &Arc<Self>,
         mut writer: MutexGuard<'_, Writer>,
@@ -110,10 +118,7 @@ impl Store {
         is_refused: bool,
     ) -> Result<Deferred> {
         if is_refused || writer.txn.batch.is_empty() {
-            let lsn = writer.end();
-            let waiter = self.core.shared.visibility.has_pending().then(|| self.group.join());
-            self.leave(writer);
-            return Ok(Deferred { lsn, waiting: waiter.map(|waiter| (waiter, Goal::Durable(lsn))) });
+            return Ok(self.end(writer));
         }
         let placed = match writer.commit(durability) {
             Ok(placed) => placed,
@@ -122,23 +127,22 @@ impl Store {
         let must_wait =
             placed.is_pending || durability == Durability::Synced && !seeded::is_on(Bug::SyncSkipped);
         // Before the writer is let go: from then on, anything may become of the commit.
-        let waiter = must_wait.then(|| self.group.join());
+        let waiting = must_wait.then(|| self.group.join(Goal::Visible(placed.lsn)));
         let upkeep = if self.has_thread() { writer.upkeep() } else { Upkeep::Nothing };
         self.leave(writer);
         self.keep_up(upkeep);
         if durability == Durability::Buffered {
             self.ask_for_a_flush();
         }
-        if waiter.is_none() {
+        if waiting.is_none() {
             self.news.tell();
         }
-        let goal = Goal::Visible(placed.lsn);
-        Ok(Deferred { lsn: placed.lsn, waiting: waiter.map(|waiter| (waiter, goal)) })
+        Ok(Deferred { lsn: placed.lsn, waiting })
     }
 
     /// Waits for what is left of a commit that was placed.
     pub(crate) fn wait_for(&self, deferred: &Deferred) -> Result<()> {
-        deferred.waiting.as_ref().map_or(Ok(()), |(waiter, goal)| self.wait(waiter, *goal))
+        deferred.waiting.as_ref().map_or(Ok(()), |waiter| self.wait(waiter))
     }
 
     /// What became of a commit that was placed. Where that is open, `task` is woken when it may no longer be, and somebody sees to it
@@ -164,17 +168,16 @@ impl Store {
             self.tell_poisoned().wake();
             return Err(error);
         }
-        let lsn = writer.end();
-        let waiter = self.group.join();
+        let waiter = self.group.join(Goal::Durable(writer.end()));
         drop(writer);
-        self.wait(&waiter, Goal::Durable(lsn))?;
+        self.wait(&waiter)?;
         // What was durable before may lie in a growth that no slot names yet.
         let is_named = self.core.writer()?.is_growth_named();
         if is_named { Ok(()) } else { self.lead().map(|_| ()) }
     }
 
-    pub(super) fn wait(&self, waiter: &Waiter, goal: Goal) -> Result<()> {
-        waiter.wait(goal, || self.lead())
+    fn wait(&self, waiter: &Waiter) -> Result<()> {
+        waiter.wait(|| self.lead())
     }
 
     /// Carries out one sync for all who wait.

@@ -11,7 +11,6 @@ use crate::sync::{Arc, Duration, Instant, MutexGuard, Ordering, give_way, lock, 
 
 use super::Store;
 use super::deferred::Deferred;
-use super::group::Goal;
 use super::holder::Holder;
 
 /// How often a writer looks whether it can have the writer before it sleeps: some 20 us. Under a checker it does not: each look would be
@@ -197,9 +196,6 @@ impl Store {
 
     pub(super) fn end_turn(&self, mut writer: MutexGuard<'_, Writer>, turn: &mut HeldTurn) -> Result<()> {
         turn.give_away(&mut writer);
-        let lsn = writer.end();
-        let waiter = self.core.shared.visibility.has_pending().then(|| self.group.join());
-        self.leave(writer);
-        waiter.map_or(Ok(()), |waiter| self.wait(&waiter, Goal::Durable(lsn)))
+        self.wait_for(&self.end(writer))
     }
 }
