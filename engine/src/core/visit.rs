@@ -18,42 +18,34 @@ use blocks::{BATCH_MAX, BlockRecord, Blocks};
 /// A document for as long as one call lasts.
 #[derive(Clone, Copy)]
 pub(crate) struct Visited<'a> {
-    name: Name<'a>,
     pub(crate) body: &'a [u8],
     place: FoundIn<'a>,
 }
 
-/// What knows the key, which few ask for.
-#[derive(Clone, Copy)]
-enum Name<'a> {
-    OfItem(&'a Entries, &'a Item<Entry>),
-    Of(&'a Located),
-}
-
-/// Where a document was found.
+/// Where a document was found, which knows its key and its commit: few ask for them.
 #[derive(Clone, Copy)]
 enum FoundIn<'a> {
-    InBlock(&'a Log, &'a Block, &'a Item<Entry>),
+    Block { log: &'a Log, block: &'a Block, page: &'a Entries, item: &'a Item<Entry> },
     Elsewhere(&'a Located),
 }
 
 impl<'a> Visited<'a> {
     pub(crate) fn of(located: &'a Located) -> Self {
-        Visited { name: Name::Of(located), body: located.body(), place: FoundIn::Elsewhere(located) }
+        Visited { body: located.body(), place: FoundIn::Elsewhere(located) }
     }
 
     #[inline]
     pub(crate) fn key(&self) -> KeyRef<'a> {
-        match self.name {
-            Name::OfItem(page, item) => page.key(item),
-            Name::Of(located) => located.key(),
+        match self.place {
+            FoundIn::Block { page, item, .. } => page.key(item),
+            FoundIn::Elsewhere(located) => located.key(),
         }
     }
 
     /// The commit that put it.
     pub(crate) fn lsn(&self) -> Lsn {
         match self.place {
-            FoundIn::InBlock(log, block, item) => {
+            FoundIn::Block { log, block, item, .. } => {
                 let address = item.value.address();
                 block.lsn_at(log.within_block(address), log.geometry.split(address).1)
             }
@@ -89,16 +81,17 @@ impl Shared {
                     // The page was looked up while the snapshot lived, and what stands at an address stays.
                     snapshot.check_live()?;
                     let located;
-                    let (body, place) = match held {
+                    let visited = match *held {
                         Some(BlockRecord { body, block }) => {
-                            (*body, FoundIn::InBlock(&self.log, block, item))
+                            let place = FoundIn::Block { log: &self.log, block, page: &page, item };
+                            Visited { body, place }
                         }
                         None => {
                             located = self.locate_again(cursor, page.key(item), item.value)?;
-                            (located.body(), FoundIn::Elsewhere(&located))
+                            Visited::of(&located)
                         }
                     };
-                    let flow = each(Visited { name: Name::OfItem(&page, item), body, place });
+                    let flow = each(visited);
                     if flow.is_break() {
                         return Ok(flow);
                     }
