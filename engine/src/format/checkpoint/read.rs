@@ -526,9 +526,9 @@ fn own_leaf<'r, S: IndexSource>(
     LeafOf { id, first, branch, limits, .. }: LeafOf<'r>,
 ) -> Result<(Leaf<'r>, u64)> {
     let (entries, at) = records.body(branch.reference, branch.wanted(id))?;
-    let own = branch.patch.map_or(branch.count, |patch| patch.own);
     // A leaf has no more keys than bytes.
-    let count = u32::try_from(own).map_err(|_| Corruption::new(at, "F-8.4", "a leaf of too few entries"))?;
+    let count = u32::try_from(branch.own_count())
+        .map_err(|_| Corruption::new(at, "F-8.4", "a leaf of too few entries"))?;
     Ok((Leaf { entries, count, first: Some(first.as_ref()), limits }, at))
 }
 
@@ -555,7 +555,7 @@ pub struct Branch {
     /// Where the record is that leads to it.
     named_at: u64,
     /// What stands over it, if it is a leaf.
-    patch: Option<Patch>,
+    pub(super) patch: Option<Patch>,
 }
 
 impl Branch {
@@ -595,6 +595,11 @@ impl Branch {
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count
+    }
+
+    /// The number of keys in its record, whatever patch is over it.
+    pub(super) fn own_count(&self) -> u64 {
+        self.patch.map_or(self.count, |patch| patch.own)
     }
 
     /// LSN of the checkpoint that wrote the record, or the patch over it.

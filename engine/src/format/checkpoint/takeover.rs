@@ -6,7 +6,6 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::directory::DirectoryEntry;
 use super::patch::{Changes, List, Patch};
 use super::read::{Branch, Checkpoint, LeafOf, TreeOf, Trees};
 use super::records::{IndexSource, TreePlace};
@@ -23,30 +22,11 @@ pub struct BaseTree {
     id: u32,
     is_of_index: bool,
     place: TreePlace,
-    pages: VecDeque<(Known, VecDeque<Known>)>,
+    pages: VecDeque<Page>,
 }
 
-/// A directory page or a leaf, by its first key.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Known {
-    first: Key,
-    branch: Branch,
-}
-
-impl Known {
-    pub(super) fn reference(&self) -> Reference {
-        self.branch.reference
-    }
-
-    /// Its record, and the patch over it.
-    pub(super) fn references(&self) -> impl Iterator<Item = Reference> + use<> {
-        self.branch.references()
-    }
-
-    pub(super) fn entry(&self) -> DirectoryEntry<'_> {
-        self.branch.entry(self.first.as_ref())
-    }
-}
+/// A directory page and its leaves, each by its first key.
+type Page = ((Key, Branch), VecDeque<(Key, Branch)>);
 
 impl BaseTree {
     /// A tree of a root, down to its leaves.
@@ -54,18 +34,17 @@ impl BaseTree {
     /// # Errors
     /// When it is damaged; those of the disk.
     pub fn read<S: IndexSource>(trees: &mut Trees<'_, S>, tree: TreeOf<'_>) -> Result<Self> {
-        let known = |(first, branch)| Known { first, branch };
         let mut pages = VecDeque::new();
         for (first, page) in trees.pages(tree)? {
             let leaves = trees.page(tree.id, &first, &page)?;
-            pages.push_back((known((first, page)), leaves.into_iter().map(known).collect::<VecDeque<_>>()));
+            pages.push_back(((first, page), VecDeque::from(leaves)));
         }
         let leaves = || pages.iter().flat_map(|(_, leaves)| leaves);
         // The leaves of one page are in order already: the first of a page may not be above the last before
         // it.
-        let behind = leaves().zip(leaves().skip(1)).find(|(one, other)| one.first >= other.first);
+        let behind = leaves().zip(leaves().skip(1)).find(|((one, _), (other, _))| one >= other);
         match behind {
-            Some((_, leaf)) => Err(leaf.branch.damaged("keys out of order").into()),
+            Some((_, (_, leaf))) => Err(leaf.damaged("keys out of order").into()),
             None => {
                 Ok(BaseTree { id: tree.id, is_of_index: tree.next.is_none(), place: trees.place(), pages })
             }
@@ -74,7 +53,8 @@ impl BaseTree {
 
     /// All its directory pages, leaves and patches.
     pub fn references(&self) -> impl Iterator<Item = Reference> {
-        self.pages.iter().flat_map(|(page, leaves)| leaves.iter().chain([page])).flat_map(Known::references)
+        let branches = self.pages.iter().flat_map(|(page, leaves)| leaves.iter().chain([page]));
+        branches.flat_map(|(_, branch)| branch.references())
     }
 }
 
@@ -114,10 +94,10 @@ pub(super) struct TakeOver {
     /// The tree, with the pages that come behind the one whose leaves pass.
     base: BaseTree,
     /// The page, and its leaves; the first of them is the one whose keys pass. None behind the last page.
-    page: Option<(Known, VecDeque<Known>)>,
+    page: Option<Page>,
     leaves_of_page: usize,
     /// Leaves of the page that are taken over, and how many of them as they are.
-    kept: Vec<Known>,
+    kept: Vec<(Key, Branch)>,
     kept_as_they_are: usize,
     /// Entries in the range of the leaf, and how many of them it cannot have.
     held: List,
@@ -166,23 +146,23 @@ impl TakeOver {
         self.page.is_some()
     }
 
-    /// The leaf whose keys pass.
-    fn leaf(&self) -> Option<&Known> {
-        self.page.as_ref().and_then(|(_, leaves)| leaves.front())
+    /// The leaf whose keys pass, and its first key.
+    fn leaf(&self) -> Option<(&Key, Branch)> {
+        let (_, leaves) = self.page.as_ref()?;
+        leaves.front().map(|(first, leaf)| (first, *leaf))
     }
 
     /// What the leaf whose keys pass is read by, and what the patch over it is.
     pub(super) fn references(&self) -> Option<(Reference, Option<Reference>)> {
-        let leaf = self.leaf()?;
-        let patch = leaf.entry().patch;
-        Some((leaf.reference(), patch.map(|patch| patch.reference)))
+        let (_, leaf) = self.leaf()?;
+        Some((leaf.reference, leaf.patch.map(|patch| patch.reference)))
     }
 
     /// The first key behind the range of the leaf whose keys pass; none where that has no end.
     fn end(&self) -> Option<&Key> {
         let (_, leaves) = self.page.as_ref()?;
         let next = leaves.get(1).or_else(|| self.base.pages.front().map(|(page, _)| page));
-        next.map(|next| &next.first)
+        next.map(|(first, _)| first)
     }
 
     /// Whether the key is beyond the range of the leaf whose keys pass.
@@ -193,21 +173,21 @@ impl TakeOver {
     /// Whether the leaf whose keys pass has this range and so many entries, and nothing else is in that range.
     pub(super) fn is_leaf(&self, range: UnreadLeaf<'_>) -> bool {
         let UnreadLeaf { first, end, count } = range;
-        let has_range = |leaf: &Known| {
-            leaf.entry().count == count && self.end() == end || seeded::is_on(Bug::RangesNotCompared)
+        let has_range = |leaf: Branch| {
+            leaf.count() == count && self.end() == end || seeded::is_on(Bug::RangesNotCompared)
         };
         !self.is_rewritten
             && self.held.len() == 0
-            && self.leaf().is_some_and(|leaf| leaf.first == *first && has_range(leaf))
+            && self.leaf().is_some_and(|(begin, leaf)| begin == first && has_range(leaf))
     }
 
     /// Holds an entry back that the leaf may have, or a patch over it; false where neither can. `is_new` says that the
     /// leaf does not have it.
     pub(super) fn hold(&mut self, key: KeyRef<'_>, value: u64, is_new: bool) -> bool {
-        let Some(leaf) = self.leaf().filter(|_| !self.is_rewritten) else { return false };
+        let Some((first, leaf)) = self.leaf().filter(|_| !self.is_rewritten) else { return false };
         let (old, new) = (self.held.len() - self.new, self.new + u64::from(is_new));
-        let is_full = if is_new { new > self.changes_max() } else { old == leaf.entry().count };
-        if is_full || self.held.len() == 0 && leaf.first.as_ref() != key {
+        let is_full = if is_new { new > self.changes_max() } else { old == leaf.count() };
+        if is_full || self.held.len() == 0 && first.as_ref() != key {
             return false;
         }
         self.held.push(key, value);
@@ -217,7 +197,7 @@ impl TakeOver {
 
     /// How many entries a patch over the leaf may have: each takes two bytes at least.
     fn changes_max(&self) -> u64 {
-        self.leaf().map_or(0, |leaf| patch_len_max(leaf.reference()) as u64 / 2)
+        self.leaf().map_or(0, |(_, leaf)| patch_len_max(leaf.reference) as u64 / 2)
     }
 
     //= spec/space.md#p-2-8-what-is-taken-over
@@ -225,9 +205,8 @@ impl TakeOver {
     /// Whether the entries held back are those of the leaf.
     pub(super) fn is_same(&self) -> bool {
         let held = self.held.len();
-        let has = |leaf: &Known| {
-            let count = leaf.entry().count;
-            held == count || held > 0 && seeded::is_on(Bug::DeletedLeafTakenOver)
+        let has = |(_, leaf): (&Key, Branch)| {
+            held == leaf.count() || held > 0 && seeded::is_on(Bug::DeletedLeafTakenOver)
         };
         !self.is_rewritten && self.new == 0 && self.leaf().is_some_and(has)
     }
@@ -236,22 +215,22 @@ impl TakeOver {
     //# A writer MUST NOT write a patch over a leaf that it has not read and verified.
     /// What makes the entries of the record of the leaf those held back, if that is little.
     pub(super) fn changes(&self, source: &impl IndexSource) -> Option<(Reference, Changes)> {
-        let leaf = self.leaf().filter(|_| !self.is_rewritten && self.held.len() > 0)?;
+        let (first, leaf) = self.leaf().filter(|_| !self.is_rewritten && self.held.len() > 0)?;
         let kept = self.held.len() - self.new;
-        if leaf.entry().count.saturating_sub(kept) > 2 * self.changes_max() {
+        if leaf.count().saturating_sub(kept) > 2 * self.changes_max() {
             return None;
         }
         let mut trees = self.base.place.trees(source);
         let limits = Limits::new(LogAddress::MAX, PAGE_SHIFT);
         let longest = self.base.place.geometry().checkpoint_entry_len_max();
         let limits = if self.base.is_of_index { limits.with_entries(longest) } else { limits };
-        let of = LeafOf { id: self.base.id, next: None, first: &leaf.first, branch: &leaf.branch, limits };
+        let of = LeafOf { id: self.base.id, next: None, first, branch: &leaf, limits };
         let mut own = trees.own_entries(of).ok()?;
-        if seeded::is_on(Bug::PatchOverAPatch) && leaf.entry().patch.is_some() {
+        if seeded::is_on(Bug::PatchOverAPatch) && leaf.patch.is_some() {
             own.clear();
             trees.leaf(of, &mut own).ok()?;
         }
-        Some((leaf.reference(), Changes::between(&own, &self.held)))
+        Some((leaf.reference, Changes::between(&own, &self.held)))
     }
 
     /// Whether leaves of the page are taken over, and nothing behind them is written yet.
@@ -261,7 +240,7 @@ impl TakeOver {
 
     /// The leaf is taken over.
     pub(super) fn keep_leaf(&mut self) {
-        self.kept.extend(self.leaf().cloned());
+        self.kept.extend(self.leaf().map(|(first, leaf)| (first.clone(), leaf)));
         self.kept_as_they_are += 1;
         self.pass();
     }
@@ -269,10 +248,9 @@ impl TakeOver {
     /// The leaf is taken over, with this patch over it, or none.
     pub(super) fn keep_patched(&mut self, patch: Option<(Reference, Lsn)>) {
         let count = self.held.len();
-        let patched = self.leaf().map(|leaf| {
-            let own = leaf.entry().patch.map_or(leaf.entry().count, |patch| patch.own);
-            let patch = patch.map(|(reference, lsn)| Patch { reference, lsn, own });
-            Known { first: leaf.first.clone(), branch: leaf.branch.patched(patch, count) }
+        let patched = self.leaf().map(|(first, leaf)| {
+            let patch = patch.map(|(reference, lsn)| Patch { reference, lsn, own: leaf.own_count() });
+            (first.clone(), leaf.patched(patch, count))
         });
         self.kept.extend(patched);
         if seeded::is_on(Bug::PatchedPageTakenOver) {
@@ -299,7 +277,7 @@ impl TakeOver {
 
     /// The keys of the next leaf pass. The page, where this was its last leaf, and whether all its leaves are
     /// taken over as they are.
-    pub(super) fn next_leaf(&mut self) -> Option<(Known, bool)> {
+    pub(super) fn next_leaf(&mut self) -> Option<((Key, Branch), bool)> {
         self.is_rewritten = false;
         let (_, leaves) = self.page.as_mut()?;
         leaves.pop_front();
@@ -313,7 +291,7 @@ impl TakeOver {
     }
 
     /// The leaves that are taken over and not in a page yet.
-    pub(super) fn take_kept(&mut self) -> Vec<Known> {
+    pub(super) fn take_kept(&mut self) -> Vec<(Key, Branch)> {
         std::mem::take(&mut self.kept)
     }
 }

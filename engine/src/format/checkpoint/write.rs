@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use super::directory::{DirectoryEntry, put_entry};
 use super::entry::is_value;
 use super::leaf::LeafEncoder;
+use super::read::Branch;
 use super::root::Root;
-use super::takeover::{BaseTree, Known, TakeOver, UnreadLeaf, patch_len_max};
+use super::takeover::{BaseTree, TakeOver, UnreadLeaf, patch_len_max};
 use super::writer::{IndexSink, IndexWriter, Output};
 use crate::document::{Key, KeyRef};
 use crate::error::{Error, Result};
@@ -275,7 +276,7 @@ impl TreeWriter {
 
     fn next_leaf(&mut self, base: &mut TakeOver, out: &mut Output<'_, impl IndexSink>) -> Result<()> {
         match base.next_leaf() {
-            Some((page, keeps_all)) => self.pass_page((&page, keeps_all), base, out),
+            Some(page) => self.pass_page(page, base, out),
             None => Ok(()),
         }
     }
@@ -285,17 +286,18 @@ impl TreeWriter {
     /// these and those that are written before.
     fn pass_page(
         &mut self,
-        (page, keeps_all): (&Known, bool),
+        ((first, page), keeps_all): ((Key, Branch), bool),
         base: &mut TakeOver,
         out: &mut Output<'_, impl IndexSink>,
     ) -> Result<()> {
-        let has_room = keeps_all && self.page.has_room_for(page.reference(), out.writer.geometry());
-        if !keeps_all || has_room || !out.writer.may_take_over(page.reference()) {
+        let has_room = keeps_all && self.page.has_room_for(page.reference, out.writer.geometry());
+        if !keeps_all || has_room || !out.writer.may_take_over(page.reference) {
             return self.take_over_leaves(base, out);
         }
         self.seal_page(out)?;
-        base.take_kept().iter().chain([page]).for_each(|taken| take_over(out.writer, taken));
-        put_entry(&mut self.top, out.writer.lsn(), &page.entry());
+        base.take_kept().iter().for_each(|(_, leaf)| take_over(out.writer, leaf));
+        take_over(out.writer, &page);
+        put_entry(&mut self.top, out.writer.lsn(), &page.entry(first.as_ref()));
         Ok(())
     }
 
@@ -311,10 +313,10 @@ impl TreeWriter {
 
     /// Puts the leaves that are taken over into the page in the making.
     fn take_over_leaves(&mut self, base: &mut TakeOver, out: &mut Output<'_, impl IndexSink>) -> Result<()> {
-        for leaf in base.take_kept() {
+        for (first, leaf) in base.take_kept() {
             self.seal_leaf(out)?;
             take_over(out.writer, &leaf);
-            self.add_leaf(out, &leaf.entry())?;
+            self.add_leaf(out, &leaf.entry(first.as_ref()))?;
         }
         Ok(())
     }
@@ -365,9 +367,9 @@ impl TreeWriter {
 }
 
 /// The leaf or the page is one of this checkpoint, and the patch over it, unless that is of its own making: then its segment is one already.
-fn take_over(writer: &mut IndexWriter, taken: &Known) {
-    writer.take_over(taken.reference());
-    let Some(patch) = taken.entry().patch else { return };
+fn take_over(writer: &mut IndexWriter, taken: &Branch) {
+    writer.take_over(taken.reference);
+    let Some(patch) = taken.patch else { return };
     // A checkpoint before it may have the same LSN.
     let is_own = patch.lsn == writer.lsn() && writer.segments().contains_key(&patch.reference.physical);
     if !is_own {
