@@ -33,18 +33,12 @@ const SUSPECTS_MAX: usize = 1 << 14;
 /// The commit that makes an index part of the state gives it its id.
 const ID_OF_NONE: u32 = u32::MAX;
 
-/// What to do where the collection has an index of the name already.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum OnExisting {
-    Refuse,
-    Replace,
-}
-
 /// An index that is being built.
 #[derive(Debug)]
 pub(crate) struct IndexBuild {
     definition: Arc<StoredDefinition>,
-    on_existing: OnExisting,
+    /// An index of the name that the collection has already gives way; or this one is refused.
+    replaces: bool,
     collection: String,
     /// What is built, of the documents of this naming; none before the first step, and once the collection is not what it was.
     under_way: Option<UnderWay>,
@@ -80,10 +74,10 @@ pub(crate) enum IndexStep {
 }
 
 impl IndexBuild {
-    pub(crate) fn new(collection: &str, definition: IndexDefinition, replace: bool) -> Self {
+    pub(crate) fn new(collection: &str, definition: IndexDefinition, replaces: bool) -> Self {
         IndexBuild {
             definition: Arc::new(StoredDefinition::new(definition)),
-            on_existing: if replace { OnExisting::Replace } else { OnExisting::Refuse },
+            replaces,
             collection: collection.to_owned(),
             under_way: None,
             list: EntryList::default(),
@@ -107,7 +101,7 @@ impl IndexBuild {
     fn go_on(&mut self, writer: &Writer) -> Result<IndexStep> {
         writer.check_open()?;
         let shared = Arc::clone(&writer.shared);
-        if shared.is_as_asked(&self.collection, self.definition(), self.on_existing)? {
+        if shared.is_as_asked(&self.collection, self.definition(), self.replaces)? {
             self.give_up();
             return Ok(IndexStep::Whole);
         }
@@ -158,7 +152,7 @@ impl IndexBuild {
 
     fn end(&mut self, txn: &mut WriteTxn) -> Result<Option<bool>> {
         let shared = Arc::clone(&txn.shared);
-        if shared.is_as_asked(&self.collection, self.definition(), self.on_existing)? {
+        if shared.is_as_asked(&self.collection, self.definition(), self.replaces)? {
             return Ok(Some(false));
         }
         let naming = shared.newest_naming(&self.collection);
@@ -397,13 +391,13 @@ impl Shared {
     //= spec/index.md#i-1-4-limits-of-definitions
     //# A creation beyond them MUST be refused as `LimitReached`.
     /// Whether the collection has this very index after the newest commit; refuses what cannot be created.
-    fn is_as_asked(&self, name: &str, definition: &IndexDefinition, on_existing: OnExisting) -> Result<bool> {
+    fn is_as_asked(&self, name: &str, definition: &IndexDefinition, replaces: bool) -> Result<bool> {
         let catalog = read(&self.catalog);
         let Some(naming) = catalog.find(name) else { return Ok(false) };
         let indexes = catalog.indexes_of(naming.documents.id);
         match indexes.iter().find(|index| index.name() == definition.name()) {
             Some(known) if known.definition.definition == *definition => Ok(true),
-            Some(_) if on_existing == OnExisting::Refuse => {
+            Some(_) if !replaces => {
                 Err(Error::IndexExists { collection: name.to_owned(), index: definition.name().to_owned() })
             }
             None if indexes.len() >= INDEXES_MAX => {
