@@ -17,7 +17,7 @@ use super::base::Base;
 use super::chain::Chain;
 use super::found::{Change, Origin, Swept};
 use super::report::LostDocument;
-use super::sink::{List, Sink, made_up_name};
+use super::sink::{Sink, made_up_name};
 use super::source::Source;
 
 /// What is known of a collection.
@@ -232,8 +232,7 @@ impl<'a> Gather<'a> {
             self.lose(id, key, self.place_of(address()));
             return Ok(());
         }
-        let list = if self.chain.proves(witness) { List::Proven } else { List::Stale };
-        sink.put(id, key.as_ref(), body, list)
+        sink.put(id, key.as_ref(), body, self.chain.proves(witness))
     }
 
     //= spec/space.md#p-11-4-the-report

@@ -62,15 +62,6 @@ pub struct LostIndex {
     pub why: String,
 }
 
-/// Which list a document goes to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum List {
-    /// It was the newest version of its key.
-    Proven,
-    /// It may have been replaced or deleted.
-    Stale,
-}
-
 impl<S: Storage + 'static> Sink<S> {
     pub(super) fn create(storage: Arc<S>, geometry: Geometry) -> Result<Self> {
         let options = options().sector(geometry.sector()).segment_bytes(geometry.segment_bytes());
@@ -90,10 +81,11 @@ impl<S: Storage + 'static> Sink<S> {
         Ok(())
     }
 
-    pub(super) fn put(&mut self, id: u32, key: KeyRef<'_>, body: &[u8], list: List) -> Result<()> {
+    /// Puts a document that was proven to be the newest version of its key; or one that may have been replaced or deleted, which is stale.
+    pub(super) fn put(&mut self, id: u32, key: KeyRef<'_>, body: &[u8], is_proven: bool) -> Result<()> {
         let document = Document::decode(body)?;
         let filled = self.collections.get_mut(&id).expect("collections are begun before they are filled");
-        if list == List::Proven {
+        if is_proven {
             filled.salvaged.documents += 1;
             if let KeyRef::Int(id) = key {
                 filled.largest_put = filled.largest_put.max(id);
