@@ -62,8 +62,7 @@ impl Core {
                 (recovery::create(&storage, options.geometry()?, &template)?, OtherSlot::Valid)
             }
         };
-        if slot.read_only_compatible != 0 && !options.read_only && !seeded::is_on(Bug::ReadOnlyFeatureIgnored)
-        {
+        if slot.read_only() && !options.read_only && !seeded::is_on(Bug::ReadOnlyFeatureIgnored) {
             return Err(Error::NewerFormat {
                 major: FORMAT_MAJOR,
                 minor: slot.minor,

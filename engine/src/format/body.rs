@@ -6,8 +6,6 @@ use super::{LogAddress, Lsn, varint};
 pub const OPENING_LEN: usize = 16;
 /// The length of a segment-freed record's body.
 pub const SEGMENT_FREED_LEN: usize = 12;
-/// The length of a commit-time record's body.
-pub const COMMIT_TIME_LEN: usize = 8;
 
 /// The body of an opening record: the LSN of the last commit that recovery accepted, and the log address where
 /// it ended.
@@ -43,13 +41,7 @@ pub fn parse_segment_freed(body: &[u8]) -> Option<(u64, u32)> {
     Some((u64::from_le_bytes(*sequence), u32::from_le_bytes(physical.try_into().ok()?)))
 }
 
-/// The body of a commit-time record: milliseconds since 1970-01-01 UTC.
-#[must_use]
-pub fn encode_commit_time(milliseconds: i64) -> [u8; COMMIT_TIME_LEN] {
-    milliseconds.to_le_bytes()
-}
-
-/// Reads what [`encode_commit_time`] made; `None` if the body has another length.
+/// Reads the body of a commit-time record, milliseconds since 1970-01-01 UTC; `None` if it has another length.
 #[must_use]
 pub fn parse_commit_time(body: &[u8]) -> Option<i64> {
     Some(i64::from_le_bytes(body.try_into().ok()?))

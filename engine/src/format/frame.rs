@@ -74,8 +74,6 @@ impl FrameFlags {
     pub const WATERMARK: FrameFlags = FrameFlags(2);
     /// Belongs to a commit that changes no visible state.
     pub const SYSTEM: FrameFlags = FrameFlags(4);
-    /// The body is encrypted. This version cannot read one, so the flag is not among the known.
-    pub const ENCRYPTED: FrameFlags = FrameFlags(8);
 
     const KNOWN: FrameFlags = FrameFlags(Self::OPENING.0 | Self::WATERMARK.0 | Self::SYSTEM.0);
 
@@ -144,6 +142,7 @@ impl FrameHeader {
     }
 
     /// The frame's length in bytes, from its place to where it ends: a multiple of 8.
+    #[cfg(any(test, feature = "testing"))]
     #[must_use]
     pub const fn frame_len(&self) -> u32 {
         // spec: F-5.2.
@@ -356,24 +355,12 @@ pub fn write_header(
 pub enum FrameFault {
     /// The body goes on beyond the bytes that there are of the segment.
     BeyondData,
-    /// A record's checksum does not hold, or the records do not fill the body as they should.
-    Record {
-        /// Where in the segment.
-        offset_in_segment: u32,
-        /// What is wrong.
-        what: &'static str,
-        /// The checksum or number that should be there.
-        expected: u64,
-        /// The one that is.
-        found: u64,
-    },
+    /// A record at this offset of the segment is not valid, or does not end inside the body.
+    Record(u32, RecordFault),
+    /// It has so many records, and its header counts others.
+    RecordCount(u32),
     /// Header and records, each valid, do not belong together.
-    BodyCrc {
-        /// The checksum that header and records have.
-        expected: u32,
-        /// The one in the header.
-        found: u32,
-    },
+    BodyCrc,
 }
 
 //= spec/recovery.md#r-1-3-bytes-beyond-the-end
@@ -400,37 +387,18 @@ pub fn check_body(
     while at < body.len() {
         let record_offset = offset + (FRAME_HEADER_LEN + at) as u32;
         let extent = record::verify(&body[at..], record_seed.at(record_offset))
-            .map_err(|fault| record_fault(record_offset, fault))?;
+            .map_err(|fault| FrameFault::Record(record_offset, fault))?;
         body_crc = crc_append_u32(body_crc, extent.crc);
         count += 1;
         at += extent.len;
     }
     if count != header.record_count {
-        return Err(FrameFault::Record {
-            offset_in_segment: offset,
-            what: "the frame's record count is not the number of its records",
-            expected: u64::from(count),
-            found: u64::from(header.record_count),
-        });
+        return Err(FrameFault::RecordCount(count));
     }
     if body_crc != header.body_crc {
-        return Err(FrameFault::BodyCrc { expected: body_crc, found: header.body_crc });
+        return Err(FrameFault::BodyCrc);
     }
     Ok(())
-}
-
-fn record_fault(offset_in_segment: u32, fault: RecordFault) -> FrameFault {
-    let (what, expected, found) = match fault {
-        RecordFault::Crc { expected, found } => {
-            ("a record's checksum does not hold", u64::from(expected), u64::from(found))
-        }
-        RecordFault::TooShort { needed } => {
-            ("a record does not end inside its frame", 0, needed.unwrap_or(0) as u64)
-        }
-        RecordFault::Malformed(what) => (what, 0, 0),
-        RecordFault::Unsupported(kind) => ("an unknown kind of record", 0, u64::from(kind)),
-    };
-    FrameFault::Record { offset_in_segment, what, expected, found }
 }
 
 /// The frame's body, if all of it is there.

@@ -40,6 +40,7 @@ impl<'a> Replaced<'a> {
     }
 
     /// Whether its record is a relocated put.
+    #[cfg(any(test, feature = "testing"))]
     #[must_use]
     pub const fn is_relocated(self) -> bool {
         self.value & RELOCATED != 0

@@ -1,6 +1,6 @@
 use super::super::body::{
-    ChunkList, encode_chunk, encode_chunk_list, encode_commit_time, encode_opening, encode_segment_freed,
-    parse_chunk, parse_commit_time, parse_opening, parse_segment_freed,
+    ChunkList, encode_chunk, encode_chunk_list, encode_opening, encode_segment_freed, parse_chunk,
+    parse_commit_time, parse_opening, parse_segment_freed,
 };
 use super::super::{LogAddress, Lsn};
 use super::hex;
@@ -17,7 +17,7 @@ fn bodies_of_fixed_length_are_laid_out_as_the_table_says() {
     assert_eq!(freed.as_slice(), hex("0700000000000000 03000000"));
     assert_eq!(parse_segment_freed(&freed), Some((7, 3)));
 
-    let time = encode_commit_time(-2);
+    let time = (-2_i64).to_le_bytes();
     assert_eq!(time.as_slice(), hex("feffffffffffffff"));
     assert_eq!(parse_commit_time(&time), Some(-2));
 }
