@@ -13,7 +13,7 @@ use super::Storage;
 use super::contract::Answer;
 use crate::error::{Error, Result};
 use crate::seeded::{self, Bug};
-use crate::sync::{Arc, AtomicBool, AtomicU64, Mutex, Ordering, lock};
+use crate::sync::{Arc, AtomicU64, Mutex, OnceLock, Ordering, lock};
 
 /// Interruptions of one call without any progress, after which they count as a failure: no call may hang.
 const INTERRUPTS_MAX: u32 = 1_000;
@@ -30,9 +30,8 @@ const PROBE_READ_LEN: usize = 64 << 10;
 #[derive(Debug)]
 pub(crate) struct FailStop {
     inner: Arc<dyn Storage>,
-    poisoned: AtomicBool,
-    /// The failure that came first.
-    cause: Mutex<Option<String>>,
+    /// The failure that came first, which stopped it.
+    cause: OnceLock<String>,
     /// Held across a sync (spec: M-3.3). An operating system reports a failed write-back to one caller only; with two syncs under way
     /// the other could return `Ok` for the very bytes that were lost.
     one_sync: Mutex<()>,
@@ -41,8 +40,6 @@ pub(crate) struct FailStop {
 
 #[derive(Debug, Default)]
 struct Calls {
-    reads: AtomicU64,
-    read_bytes: AtomicU64,
     writes: AtomicU64,
     written_bytes: AtomicU64,
     syncs: AtomicU64,
@@ -51,8 +48,6 @@ struct Calls {
 /// How much was asked of the storage since it was opened. Calls that were repeated count each time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Counters {
-    pub(crate) reads: u64,
-    pub(crate) read_bytes: u64,
     pub(crate) writes: u64,
     pub(crate) written_bytes: u64,
     pub(crate) syncs: u64,
@@ -69,36 +64,23 @@ impl FailStop {
     }
 
     fn over(inner: Arc<dyn Storage>) -> Self {
-        FailStop {
-            inner,
-            poisoned: AtomicBool::new(false),
-            cause: Mutex::new(None),
-            one_sync: Mutex::new(()),
-            calls: Calls::default(),
-        }
+        FailStop { inner, cause: OnceLock::default(), one_sync: Mutex::new(()), calls: Calls::default() }
     }
 
     /// The same handle over a copy of the storage, stopped if this one is.
     #[cfg(any(test, feature = "testing"))]
     pub(crate) fn fork(&self, inner: Box<dyn Storage>) -> Self {
-        let counters = self.counters();
-        FailStop {
-            inner: inner.into(),
-            poisoned: AtomicBool::new(self.is_poisoned()),
-            cause: Mutex::new(lock(&self.cause).clone()),
-            one_sync: Mutex::new(()),
-            calls: Calls {
-                reads: AtomicU64::new(counters.reads),
-                read_bytes: AtomicU64::new(counters.read_bytes),
-                writes: AtomicU64::new(counters.writes),
-                written_bytes: AtomicU64::new(counters.written_bytes),
-                syncs: AtomicU64::new(counters.syncs),
-            },
+        let Counters { writes, written_bytes, syncs } = self.counters();
+        let [writes, written_bytes, syncs] = [writes, written_bytes, syncs].map(AtomicU64::new);
+        let fork = FailStop { calls: Calls { writes, written_bytes, syncs }, ..Self::over(inner.into()) };
+        if let Some(cause) = self.cause.get() {
+            fork.poison(cause.clone());
         }
+        fork
     }
 
     pub(crate) fn is_poisoned(&self) -> bool {
-        self.poisoned.load(Ordering::Acquire)
+        self.cause.get().is_some()
     }
 
     //= spec/media.md#m-3-2-failure
@@ -109,8 +91,7 @@ impl FailStop {
     //# calls of the storage return.
     /// Refuses every write from now on (spec: M-3.2). The first cause is the one that is told.
     pub(crate) fn poison(&self, cause: String) {
-        lock(&self.cause).get_or_insert(cause);
-        self.poisoned.store(true, Ordering::Release);
+        self.cause.get_or_init(|| cause);
     }
 
     //= spec/semantics.md#s-8-3-no-writes-after-an-unknown-outcome
@@ -118,18 +99,15 @@ impl FailStop {
     //# with a failure until it is reopened.
     /// [`Error::Poisoned`] if a failure has stopped this handle.
     pub(crate) fn check_writable(&self) -> Result<()> {
-        if !self.is_poisoned() {
-            return Ok(());
+        match self.cause.get() {
+            None => Ok(()),
+            Some(cause) => Err(Error::Poisoned { cause: cause.clone() }),
         }
-        let cause = lock(&self.cause).clone().expect("the cause is there before the flag is seen");
-        Err(Error::Poisoned { cause })
     }
 
     pub(crate) fn counters(&self) -> Counters {
         let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         Counters {
-            reads: load(&self.calls.reads),
-            read_bytes: load(&self.calls.read_bytes),
             writes: load(&self.calls.writes),
             written_bytes: load(&self.calls.written_bytes),
             syncs: load(&self.calls.syncs),
@@ -158,11 +136,7 @@ impl FailStop {
         let mut done = 0;
         while done < out.len() {
             let rest = &mut out[done..];
-            let read = uninterrupted(|| {
-                self.calls.reads.fetch_add(1, Ordering::Relaxed);
-                self.inner.read_at(offset + done as u64, rest)
-            });
-            match read {
+            match uninterrupted(|| self.inner.read_at(offset + done as u64, rest)) {
                 Ok(0) => break,
                 Ok(len) => done += len,
                 Err(source) => {
@@ -170,7 +144,6 @@ impl FailStop {
                 }
             }
         }
-        self.calls.read_bytes.fetch_add(done as u64, Ordering::Relaxed);
         Ok(done)
     }
 
