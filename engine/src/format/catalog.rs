@@ -18,10 +18,8 @@ use crate::sync::Arc;
 
 use super::definition::StoredDefinition;
 
-/// The keys that this version knows; all others are kept.
-const KNOWN_KEYS: [&str; 6] = ["op", "id", "name", "new", "index", REQUIRED];
-/// The key whose array names the keys without which the map cannot be understood.
-const REQUIRED: &str = "required";
+/// The keys that this version knows; all others are kept, with `required`.
+const KNOWN_KEYS: [&str; 5] = ["op", "id", "name", "new", "index"];
 
 /// What happens to a collection.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -165,7 +163,7 @@ impl CatalogChange {
             _ => return Err(MapFault::Unsupported),
         };
         let mut kept = map;
-        for key in KNOWN_KEYS.iter().filter(|&&key| key != REQUIRED) {
+        for key in KNOWN_KEYS {
             kept.remove(key);
         }
         Ok((change, kept))

@@ -26,8 +26,8 @@ const WHERE: &str = "where";
 const REQUIRED: &str = "required";
 /// The keys of a definition as a user writes it, where functions stand in the paths.
 const USED_KEYS: [&str; 5] = [NAME, ON, UNIQUE, SPARSE, WHERE];
-/// The keys that this version knows, of which `required` is kept with those that it does not.
-const KNOWN_KEYS: [&str; 7] = [NAME, ON, BY, UNIQUE, SPARSE, WHERE, REQUIRED];
+/// The keys that this version knows beside `required`, which is kept with those that it does not.
+const KNOWN_KEYS: [&str; 6] = [NAME, ON, BY, UNIQUE, SPARSE, WHERE];
 
 /// Why a map of the file is none that this version can carry out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -164,7 +164,7 @@ impl IndexDefinition {
             _ => definition,
         };
         let mut kept = map.clone();
-        for key in KNOWN_KEYS.iter().filter(|&&key| key != REQUIRED) {
+        for key in KNOWN_KEYS {
             kept.remove(key);
         }
         Ok((definition, kept))
@@ -203,7 +203,7 @@ fn functions(by: &Value, map: &Document, paths: usize) -> Option<Vec<Option<Func
 
 //= spec/format.md#f-7-3-unknown-keys
 //# A reader MUST refuse the file when the map has an array `required` that names a key it does not know.
-/// Whether a map can be understood by a reader that knows the keys `known`. An array that holds anything but texts is malformed,
+/// Whether a map can be understood by a reader that knows the keys `known`, and `required`. An array that holds anything but texts is malformed,
 /// whatever its texts name.
 ///
 /// # Errors
@@ -217,6 +217,6 @@ pub(crate) fn check_required(map: &Document, known: &[&str]) -> Result<(), MapFa
         Some(_) => return Err(malformed),
     };
     let names = keys.iter().map(Value::as_str).collect::<Option<Vec<_>>>().ok_or(malformed)?;
-    let knows_all = names.iter().all(|name| known.contains(name));
+    let knows_all = names.iter().all(|name| known.contains(name) || *name == REQUIRED);
     if knows_all { Ok(()) } else { Err(MapFault::Unsupported) }
 }

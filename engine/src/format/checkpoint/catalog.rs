@@ -7,7 +7,7 @@ use crate::document::cbor::head::Reader;
 use crate::document::limits::NAME_LEN_MAX;
 use crate::format::catalog::MapFault;
 
-const KNOWN_KEYS: [&str; 6] = ["id", "name", "next", "count", "tree", "required"];
+const FIELDS: [&str; 5] = ["id", "name", "next", "count", "tree"];
 
 /// The id counter where the largest int is taken as a key.
 pub(super) const NEXT_MAX: u64 = 1 << 63;
@@ -50,27 +50,19 @@ impl CatalogEntry {
     }
 
     pub(super) fn decode(reader: &mut Reader<'_>) -> Result<CatalogEntry, MapFault> {
-        let mut id = None;
-        let mut name = None;
-        let mut next = None;
-        let mut count = None;
-        let mut tree = None;
+        let (mut id, mut name, mut next, mut count, mut tree) = (0, String::new(), 0, 0, Vec::new());
         let read = |field: &str, reader: &mut Reader<'_>| {
             match field {
-                "id" => id = Some(uint32(reader)?),
-                "name" => name = Some(reader.name()?.to_owned()),
-                "next" => next = Some(reader.uint()?),
-                "count" => count = Some(reader.uint()?),
-                "tree" => tree = Some(bytes(reader)?),
+                "id" => id = uint32(reader)?,
+                "name" => name = reader.name()?.to_owned(),
+                "next" => next = reader.uint()?,
+                "count" => count = reader.uint()?,
+                "tree" => tree = bytes(reader)?,
                 _ => return Ok(false),
             }
             Ok(true)
         };
-        let kept = read_map(reader, read, &KNOWN_KEYS)?;
-        let (Some(id), Some(name), Some(next), Some(count), Some(tree)) = (id, name, next, count, tree)
-        else {
-            return Err(MapFault::Malformed("a collection lacks one of its fields"));
-        };
+        let kept = read_map(reader, (&FIELDS, &[]), "a collection lacks one of its fields", read)?;
         // spec: F-7.2, F-8.5.
         let is_sound = id > 0
             && (1..=NAME_LEN_MAX).contains(&name.len())

@@ -9,7 +9,8 @@ use crate::format::definition::StoredDefinition;
 use crate::format::index_record::INDEX_RECORD_OVERHEAD_MAX;
 use crate::sync::Arc;
 
-const KNOWN_KEYS: [&str; 7] = ["id", "of", "index", "count", "tree", "anew", "required"];
+const FIELDS: [&str; 5] = ["id", "of", "index", "count", "tree"];
+const ANEW: &str = "anew";
 
 /// Three varints and a checksum.
 const REFERENCE_LEN_MAX: usize = 5 + 4 + 3 + 4;
@@ -68,7 +69,7 @@ impl IndexEntry {
         map.uint("count", self.count);
         map.field("tree", |out| encode::bytes(out, &self.tree));
         if self.anew {
-            map.field("anew", |out| out.push(TRUE));
+            map.field(ANEW, |out| out.push(TRUE));
         }
         map.encode(&self.kept)
     }
@@ -76,30 +77,22 @@ impl IndexEntry {
     //= spec/format.md#f-8-10-indexes
     //# A definition MUST be one that I-1 allows.
     pub(super) fn decode(reader: &mut Reader<'_>) -> Result<IndexEntry, MapFault> {
-        let mut id = None;
-        let mut of = None;
-        let mut index = None;
-        let mut count = None;
-        let mut tree = None;
-        let mut anew = None;
+        let (mut id, mut of, mut index, mut count, mut tree) = (0, 0, Value::Null, 0, Vec::new());
         let read = |field: &str, reader: &mut Reader<'_>| {
             match field {
-                "id" => id = Some(uint32(reader)?),
-                "of" => of = Some(uint32(reader)?),
-                "index" => index = Some(decode::value(reader, 1)?),
-                "count" => count = Some(reader.uint()?),
-                "tree" => tree = Some(bytes(reader)?),
-                "anew" => anew = Some(decode::value(reader, 1)?),
+                "id" => id = uint32(reader)?,
+                "of" => of = uint32(reader)?,
+                "index" => index = decode::value(reader, 1)?,
+                "count" => count = reader.uint()?,
+                "tree" => tree = bytes(reader)?,
                 _ => return Ok(false),
             }
             Ok(true)
         };
-        let kept = read_map(reader, read, &KNOWN_KEYS)?;
-        let (Some(id), Some(of), Some(Value::Object(index)), Some(count), Some(tree)) =
-            (id, of, index, count, tree)
-        else {
-            return Err(MapFault::Malformed("an index lacks one of its fields"));
-        };
+        let lacking = "an index lacks one of its fields";
+        let mut kept = read_map(reader, (&FIELDS, &[ANEW]), lacking, read)?;
+        let Value::Object(index) = index else { return Err(MapFault::Malformed(lacking)) };
+        let anew = kept.remove(ANEW);
         let is_anew = anew.is_some();
         let is_sound = id > 0
             && of > 0

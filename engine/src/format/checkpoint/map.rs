@@ -55,15 +55,17 @@ impl MapWriter {
     }
 }
 
-/// Reads a map: hands each field to `known`, which reads its value and says true, or leaves it and says false. Returns the
-/// fields that it left.
+/// Reads a map: hands each field to `known`, which reads its value and says true, or leaves it and says false. It is to read those of
+/// `fields`, and it is `lacking` where one is not there. Returns what it left, in which those of `optional` may be.
 pub(super) fn read_map<'a>(
     reader: &mut Reader<'a>,
+    (fields, optional): (&[&str], &[&str]),
+    lacking: &'static str,
     mut known: impl FnMut(&str, &mut Reader<'a>) -> Result<bool, MapFault>,
-    names: &[&str],
 ) -> Result<Document, MapFault> {
     let Head::Object(count) = reader.head()? else { return Err(MapFault::Malformed("not a map")) };
     let mut kept = Document::new();
+    let mut found = 0;
     let mut before: Option<&str> = None;
     for _ in 0..count {
         let name = reader.name()?;
@@ -72,12 +74,14 @@ pub(super) fn read_map<'a>(
             return Err(MapFault::Malformed("fields of a map are not in order"));
         }
         before = Some(name);
-        if !known(name, reader)? {
+        if known(name, reader)? {
+            found += 1;
+        } else {
             kept.insert(name, decode::value(reader, 1)?);
         }
     }
-    check_required(&kept, names)?;
-    Ok(kept)
+    check_required(&kept, &[fields, optional].concat())?;
+    if found == fields.len() { Ok(kept) } else { Err(MapFault::Malformed(lacking)) }
 }
 
 /// A number of at most 32 bits.

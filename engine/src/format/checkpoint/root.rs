@@ -13,24 +13,13 @@ use crate::format::index_record::Reference;
 use crate::format::superblock::CheckpointRef;
 use crate::seeded::{self, Bug};
 
-const KNOWN_KEYS: [&str; 11] = [
-    "lsn",
-    "last",
-    "log",
-    "reserved",
-    "segments",
-    "catalog",
-    "indexes",
-    "table",
-    "stretches",
-    "live",
-    "required",
-];
+const FIELDS: [&str; 10] =
+    ["lsn", "last", "log", "reserved", "segments", "catalog", "indexes", "table", "stretches", "live"];
 
 //= spec/format.md#f-7-3-unknown-keys
 //# A writer MUST keep keys of a catalog map that it does not know when it writes the entry again.
 /// What a checkpoint says of itself, and all that is in it beside the trees.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Root {
     /// The last commit that it contains.
     pub lsn: Lsn,
@@ -53,7 +42,7 @@ pub struct Root {
 }
 
 /// The current log segment, and where it ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LogPosition {
     /// Its physical index.
     pub physical: u32,
@@ -114,46 +103,26 @@ impl Root {
     }
 
     pub(super) fn decode(reader: &mut Reader<'_>) -> Result<Root, MapFault> {
-        let mut lsn = None;
-        let mut last = None;
-        let mut log = None;
-        let mut reserved = None;
-        let mut segments = None;
-        let mut catalog = None;
-        let mut indexes = None;
-        let mut table = None;
-        let mut stretches = None;
-        let mut live = None;
+        let mut root = Root::default();
         let read = |field: &str, reader: &mut Reader<'_>| {
             match field {
-                "lsn" => lsn = Some(Lsn(reader.uint()?)),
-                "last" => last = Some(uint32(reader)?),
-                "log" => log = Some(LogPosition::decode(reader)?),
-                "reserved" => reserved = Some(Reserved::decode(reader)?),
-                "segments" => segments = Some(indexes_of(&bytes(reader)?)?),
-                "catalog" => catalog = Some(entries(reader, CatalogEntry::decode)?),
-                "indexes" => indexes = Some(entries(reader, IndexEntry::decode)?),
-                "table" => table = Some(bytes(reader)?),
-                "stretches" => stretches = Some(bytes(reader)?),
-                "live" => live = Some(bytes(reader)?),
+                "lsn" => root.lsn = Lsn(reader.uint()?),
+                "last" => root.last = uint32(reader)?,
+                "log" => root.log = LogPosition::decode(reader)?,
+                "reserved" => root.reserved = Reserved::decode(reader)?,
+                "segments" => root.segments = indexes_of(&bytes(reader)?)?,
+                "catalog" => root.catalog = entries(reader, CatalogEntry::decode)?,
+                "indexes" => root.indexes = entries(reader, IndexEntry::decode)?,
+                "table" => root.table.rows = bytes(reader)?,
+                "stretches" => root.table.stretches = bytes(reader)?,
+                "live" => root.table.live = bytes(reader)?,
                 _ => return Ok(false),
             }
             Ok(true)
         };
-        let kept = read_map(reader, read, &KNOWN_KEYS)?;
-        let lacking = MapFault::Malformed("the root lacks one of its fields");
-        let (Some(lsn), Some(last), Some(log), Some(reserved), Some(segments)) =
-            (lsn, last, log, reserved, segments)
-        else {
-            return Err(lacking);
-        };
-        let (Some(catalog), Some(indexes), Some(rows), Some(stretches), Some(live)) =
-            (catalog, indexes, table, stretches, live)
-        else {
-            return Err(lacking);
-        };
-        let table = Table { rows, stretches, live }.verified().map_err(MapFault::Malformed)?;
-        Ok(Root { lsn, last, log, reserved, segments, catalog, indexes, table, kept })
+        root.kept = read_map(reader, (&FIELDS, &[]), "the root lacks one of its fields", read)?;
+        root.table = root.table.verified().map_err(MapFault::Malformed)?;
+        Ok(root)
     }
 }
 
