@@ -53,6 +53,7 @@ pub(super) struct Origin {
 pub(super) struct Change {
     pub(super) collection: u32,
     pub(super) key: Key,
+    /// Its commit is the one when the version was last known to be the newest.
     pub(super) place: Origin,
     /// The commit that made the version: an older one than that of the record, where it was moved.
     pub(super) version: Lsn,

@@ -30,14 +30,6 @@ struct Collection {
     indexes: BTreeMap<u32, Arc<StoredDefinition>>,
 }
 
-/// The newest version of a document that the log behind the base has.
-#[derive(Debug)]
-struct Version {
-    change: Change,
-    /// It was the newest one when this commit was made.
-    witness: Lsn,
-}
-
 /// All that was found, and where it goes.
 #[derive(Debug)]
 pub(super) struct Gather<'a> {
@@ -46,7 +38,8 @@ pub(super) struct Gather<'a> {
     chain: &'a Chain,
     swept: Swept,
     collections: BTreeMap<u32, Collection>,
-    versions: BTreeMap<(u32, Key), Version>,
+    /// The newest version of each document that the log behind the base has.
+    versions: BTreeMap<(u32, Key), Change>,
     pub(super) lost: Vec<LostDocument>,
 }
 
@@ -139,14 +132,14 @@ impl<'a> Gather<'a> {
         if let Key::Int(id) = change.key {
             collection.largest_id = collection.largest_id.max(id);
         }
-        let (key, witness) = ((change.collection, change.key.clone()), change.place.lsn);
+        let key = (change.collection, change.key.clone());
         match self.versions.get_mut(&key) {
-            None => _ = self.versions.insert(key, Version { change, witness }),
+            None => _ = self.versions.insert(key, change),
             Some(known) => {
                 // Moving a version proves that it was still the newest one then (spec: F-6.8).
-                let order = |change: &Change, witness| (change.version, witness);
-                if order(&change, witness) > order(&known.change, known.witness) {
-                    *known = Version { change, witness };
+                let order = |change: &Change| (change.version, change.place.lsn);
+                if order(&change) > order(known) {
+                    *known = change;
                 }
             }
         }
@@ -164,12 +157,12 @@ impl<'a> Gather<'a> {
             Base::for_each_entry(&naming.documents, |key, entry| {
                 let version = self.versions.remove(&(id, key.clone()));
                 match (base.core.shared.locate(id, key.as_ref(), entry), version) {
-                    (Ok(located), Some(version)) if located.lsn() < version.change.version => {
+                    (Ok(located), Some(version)) if located.lsn() < version.version => {
                         self.pour_version(sink, version)
                     }
                     (Ok(located), version) => {
-                        let witness = version.map_or(base.lsn, |version| version.witness);
-                        self.pour_body(sink, (id, &key), located.body(), witness, || entry.address())
+                        let witness = version.map_or(base.lsn, |version| version.place.lsn);
+                        self.pour_body(sink, (id, &key), located.body(), witness, entry.address())
                     }
                     (Err(Error::Corrupt(_)), Some(version)) => self.pour_version(sink, version),
                     (Err(Error::Corrupt(_)), None) => {
@@ -204,8 +197,7 @@ impl<'a> Gather<'a> {
 
     //= spec/space.md#p-11-2-proof
     //# It MUST go into a list apart, and never into its collection: a collection whose name ends in `.stale`.
-    fn pour_version<S: Storage + 'static>(&mut self, sink: &mut Sink<S>, version: Version) -> Result<()> {
-        let Version { change, witness } = version;
+    fn pour_version<S: Storage + 'static>(&mut self, sink: &mut Sink<S>, change: Change) -> Result<()> {
         let id = change.collection;
         if change.is_delete || self.collections[&id].has_ended {
             return Ok(());
@@ -213,7 +205,7 @@ impl<'a> Gather<'a> {
         let geometry = self.source.slot.geometry;
         let address = geometry.address(change.place.sequence, change.place.offset);
         if let Some(body) = self.body_of(&change)? {
-            return self.pour_body(sink, (id, &change.key), &body, witness, || address);
+            return self.pour_body(sink, (id, &change.key), &body, change.place.lsn, address);
         }
         let at = geometry.segment_offset(change.place.physical) + u64::from(change.place.offset);
         self.lose(id, &change.key, at);
@@ -226,10 +218,10 @@ impl<'a> Gather<'a> {
         (id, key): (u32, &Key),
         body: &[u8],
         witness: Lsn,
-        address: impl Fn() -> LogAddress,
+        address: LogAddress,
     ) -> Result<()> {
         if document::validate(body).is_err() {
-            self.lose(id, key, self.place_of(address()));
+            self.lose(id, key, self.place_of(address));
             return Ok(());
         }
         sink.put(id, key.as_ref(), body, self.chain.proves(witness))
