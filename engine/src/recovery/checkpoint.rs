@@ -287,7 +287,7 @@ pub(super) fn load(
         segment: Arc::clone(last),
         offset: reference.replay_offset,
         lsn: reference.replay_lsn,
-        reserved: [root.reserved.next, root.reserved.after],
+        reserved: root.reserved,
     };
     let mut load_tree = |tree: TreeOf<'_>, documents: &Documents| -> Result<()> {
         let origin = Origin::new(tree, *reference, place.clone(), layout.page_shift);

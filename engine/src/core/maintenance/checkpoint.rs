@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use crate::error::{Corruption, Error, Result};
 use crate::format::Lsn;
 use crate::format::checkpoint::{
-    CatalogEntry, IndexEntry, IndexSink, IndexSource, IndexWriter, LogPosition, OpenSegment, Output,
-    Reserved, Root, Table, TableRow, Written,
+    CatalogEntry, IndexEntry, IndexSink, IndexSource, IndexWriter, LogPosition, OpenSegment, Output, Root,
+    Table, TableRow, Written,
 };
 use crate::format::superblock::CheckpointRef;
 use crate::log::LogEnd;
@@ -235,20 +235,11 @@ impl Core {
         if seeded::is_on(Bug::ReplayFromTheRoot) {
             end = LogEnd { lsn: end.lsn, ..self.writer()?.appender.end().clone() };
         }
-        let LogEnd { segment, offset, lsn, reserved: [next, after] } = end;
+        let LogEnd { segment, offset, lsn, reserved } = end;
         let log = LogPosition { physical: segment.physical, sequence: segment.sequence, end: offset };
         let kept = read(&self.shared.catalog).kept.clone();
-        let root = Root {
-            lsn,
-            last: last_id,
-            log,
-            reserved: Reserved { next, after },
-            segments: Vec::new(),
-            catalog,
-            indexes,
-            table,
-            kept,
-        };
+        let root =
+            Root { lsn, last: last_id, log, reserved, segments: Vec::new(), catalog, indexes, table, kept };
         let sealed = writer.finish(&mut &*self, root).and_then(|written| {
             self.sync_checkpoint()?;
             if !is_after_damage {

@@ -40,7 +40,7 @@ pub use indexes::IndexEntry;
 pub use leaf::Entries;
 pub use read::{Branch, Checkpoint, LeafOf, TreeOf, Trees, root_of};
 pub use records::{IndexSource, TreePlace};
-pub use root::{LogPosition, Reserved, Root};
+pub use root::{LogPosition, Root};
 pub use search::LeafBytes;
 pub use stretch::{Limits, Stretch};
 pub use table::{Table, TableEntry, TableRow};

@@ -27,8 +27,9 @@ pub struct Root {
     pub last: u32,
     /// Where the log stood.
     pub log: LogPosition,
-    /// What the chain of the log had reserved.
-    pub reserved: Reserved,
+    /// The physical indexes that the chain of the log had reserved (F-4.3): for the successor of the current segment, and for that
+    /// one's.
+    pub reserved: [Option<u32>; 2],
     /// Physical indexes of the segments in which its directory pages and leaves stand.
     pub segments: Vec<u32>,
     /// Its collections, by id.
@@ -52,15 +53,6 @@ pub struct LogPosition {
     pub end: u32,
 }
 
-/// The physical indexes that the chain of the log had reserved (F-4.3).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Reserved {
-    /// For the successor of the current segment.
-    pub next: Option<u32>,
-    /// For the successor's successor.
-    pub after: Option<u32>,
-}
-
 impl Root {
     pub(super) fn encode(&self) -> Vec<u8> {
         assert!(self.catalog.is_sorted_by(|a, b| a.id < b.id), "collections are in the order of their ids");
@@ -76,7 +68,7 @@ impl Root {
         });
         map.field("reserved", |out| {
             encode::head(out, encode::ARRAY, 2);
-            for physical in [self.reserved.next, self.reserved.after] {
+            for physical in self.reserved {
                 match physical {
                     Some(physical) => encode::head(out, encode::UNSIGNED, physical.into()),
                     None => encode::null(out),
@@ -109,7 +101,7 @@ impl Root {
                 "lsn" => root.lsn = Lsn(reader.uint()?),
                 "last" => root.last = uint32(reader)?,
                 "log" => root.log = LogPosition::decode(reader)?,
-                "reserved" => root.reserved = Reserved::decode(reader)?,
+                "reserved" => root.reserved = reserved(reader)?,
                 "segments" => root.segments = indexes_of(&bytes(reader)?)?,
                 "catalog" => root.catalog = entries(reader, CatalogEntry::decode)?,
                 "indexes" => root.indexes = entries(reader, IndexEntry::decode)?,
@@ -156,20 +148,18 @@ impl LogPosition {
     }
 }
 
-impl Reserved {
-    fn decode(reader: &mut Reader<'_>) -> Result<Reserved, MapFault> {
-        if array(reader)? != 2 {
-            return Err(MapFault::Malformed("the log's reservation is an array of two"));
-        }
-        let mut index = || match reader.head()? {
-            Head::Null => Ok(None),
-            Head::Int(physical) => {
-                // The highest index stands for none where it is stored as such.
-                let physical = u32::try_from(physical).ok().filter(|&physical| physical != u32::MAX);
-                physical.map(Some).ok_or(MapFault::Malformed("a reserved index that cannot be"))
-            }
-            _ => Err(MapFault::Malformed("a reserved index is a number or null")),
-        };
-        Ok(Reserved { next: index()?, after: index()? })
+fn reserved(reader: &mut Reader<'_>) -> Result<[Option<u32>; 2], MapFault> {
+    if array(reader)? != 2 {
+        return Err(MapFault::Malformed("the log's reservation is an array of two"));
     }
+    let mut index = || match reader.head()? {
+        Head::Null => Ok(None),
+        Head::Int(physical) => {
+            // The highest index stands for none where it is stored as such.
+            let physical = u32::try_from(physical).ok().filter(|&physical| physical != u32::MAX);
+            physical.map(Some).ok_or(MapFault::Malformed("a reserved index that cannot be"))
+        }
+        _ => Err(MapFault::Malformed("a reserved index is a number or null")),
+    };
+    Ok([index()?, index()?])
 }

@@ -18,8 +18,7 @@ use std::collections::BTreeMap;
 
 use super::super::checkpoint::{
     BaseTree, CatalogEntry, Checkpoint, IndexEntry, IndexSink, IndexSource, IndexWriter, Limits, LogPosition,
-    OpenSegment, Output, Reserved, Root, Table, TableEntry, TableRow, TreeOf, TreeWriter, UnreadLeaf,
-    Written,
+    OpenSegment, Output, Root, Table, TableEntry, TableRow, TreeOf, TreeWriter, UnreadLeaf, Written,
 };
 use super::super::index_record::{IndexPlace, IndexRecord, IndexRecordKind, Reference};
 use super::super::superblock::CheckpointRef;
@@ -125,7 +124,7 @@ struct Given {
     collections: Vec<Collection>,
     table: Vec<Segment>,
     last: u32,
-    reserved: Reserved,
+    reserved: [Option<u32>; 2],
     kept: Document,
 }
 
@@ -135,7 +134,7 @@ impl Given {
             last: collections.iter().map(|collection| collection.id).max().unwrap_or(0),
             collections,
             table: vec![segment(7, 1)],
-            reserved: Reserved { next: Some(2), after: None },
+            reserved: [Some(2), None],
             kept: Document::new(),
         }
     }
