@@ -315,7 +315,7 @@ fn entries_in(catalog: &Catalog, wanted: &Wanted) -> Result<Entries> {
 }
 
 /// What is in a range of keys of which everything was read. Nobody changes the documents meanwhile.
-fn entries_within(documents: &Documents, range: &KeyRange) -> Entries {
+pub(super) fn entries_within(documents: &Documents, range: &KeyRange) -> Entries {
     let mut entries = Entries::default();
     documents.index.page(range, false, usize::MAX, &mut entries);
     entries

@@ -9,11 +9,12 @@ use crate::cache::SegmentTable;
 use crate::document::{self, Key, KeyRef};
 use crate::error::{Corruption, Error, Result};
 use crate::format::superblock::SLOT_OFFSETS;
-use crate::index::{Catalog, Entries, Entry, KeyRange, Layout, Naming, PrimaryIndex};
+use crate::index::{Catalog, Entries, Entry, KeyRange, Layout, Naming};
 use crate::recovery::{self, Extent, File, Opened, Plan};
 use crate::sync::{Arc, read};
 use crate::txn::Registered;
 
+use super::demand::entries_within;
 use super::{Core, Cursor};
 
 /// What [`Db::verify`](crate::Db::verify) found.
@@ -209,11 +210,7 @@ fn differing(ours: &Catalog, theirs: &Catalog) -> usize {
 
 /// What each collection has, by name.
 fn pages(catalog: &Catalog) -> Vec<(&str, Entries)> {
-    let page = |naming: &Arc<Naming>| {
-        let mut page = Entries::default();
-        naming.documents.index.page(&KeyRange::all(), false, usize::MAX, &mut page);
-        page
-    };
+    let page = |naming: &Arc<Naming>| entries_within(&naming.documents, &KeyRange::all());
     let mut pages: Vec<_> = catalog.current().map(|naming| (naming.name.as_str(), page(naming))).collect();
     pages.sort_unstable_by_key(|(name, _)| *name);
     pages
@@ -228,7 +225,7 @@ fn entries<'a>(pages: &'a [(&'a str, Entries)]) -> impl Iterator<Item = ((&'a st
 mod tests {
     use super::*;
     use crate::format::LogAddress;
-    use crate::index::Documents;
+    use crate::index::{Documents, PrimaryIndex};
 
     /// A catalog with these entries: name, key and address.
     fn catalog(entries: &[(&str, Key, u64)]) -> Catalog {

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use crate::error::{Corruption, Result};
 use crate::format::LogAddress;
 use crate::format::superblock::Superblock;
-use crate::index::{Entries, KeyRange, PrimaryIndex};
+use crate::index::{KeyRange, PrimaryIndex};
 use crate::recovery;
 use crate::space::Account;
 use crate::sync::read;
 
+use super::super::demand::entries_within;
 use super::super::{Core, Writer};
 use super::VerifyReport;
 
@@ -45,8 +46,7 @@ impl Core {
         let namings: Vec<_> = read(&self.shared.catalog).current().cloned().collect();
         for naming in &namings {
             let documents = &naming.documents;
-            let mut entries = Entries::default();
-            documents.index.page(&KeyRange::all(), false, usize::MAX, &mut entries);
+            let entries = entries_within(documents, &KeyRange::all());
             for entry in entries.items().iter().map(|item| item.value) {
                 let mut count = |at| *counted.entry((sequence(at), documents.id)).or_default() += 1;
                 count(entry.address());
