@@ -59,10 +59,6 @@ impl Entry {
         (bits != 0).then_some(Entry(bits))
     }
 
-    pub(crate) fn bits(self) -> u64 {
-        self.0
-    }
-
     pub(crate) fn address(self) -> LogAddress {
         LogAddress(self.0 >> ADDRESS_SHIFT)
     }
@@ -88,7 +84,7 @@ impl Entry {
         (address.0 != 0 && address <= LogAddress::MAX).then_some(Entry(value))
     }
 
-    /// What a checkpoint has for the entry.
+    /// The eight bytes, as an index and a checkpoint have them.
     pub(crate) fn value(self) -> u64 {
         self.0
     }

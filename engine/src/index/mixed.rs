@@ -75,7 +75,7 @@ impl MixedIndex {
         // published before the map gives anything up.
         self.ints.create(number, |slots| {
             for (key, entry) in &moved {
-                slots[(key - first) as usize].store(entry.bits(), Ordering::Relaxed);
+                slots[(key - first) as usize].store(entry.value(), Ordering::Relaxed);
             }
         });
         self.give_up(&moved);
@@ -111,7 +111,7 @@ impl MixedIndex {
             for (int, entry) in ints.iter().filter_map(|item| Some((item.int()?, item.value))) {
                 let slot = &page[(int - first) as usize];
                 if is_new(KeyRef::Int(int)) && is_free(slot.load(Ordering::Relaxed) != 0) {
-                    slot.store(entry.bits(), Ordering::Release);
+                    slot.store(entry.value(), Ordering::Release);
                 }
             }
         }
@@ -240,7 +240,7 @@ impl PrimaryIndex for MixedIndex {
                 self.ints.slot(int)
             });
             if let Some(slot) = slot {
-                return Entry::from_bits(slot.swap(entry.bits(), Ordering::AcqRel));
+                return Entry::from_bits(slot.swap(entry.value(), Ordering::AcqRel));
             }
         }
         self.change_rest(|rest| rest.insert(key, entry))

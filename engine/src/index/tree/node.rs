@@ -69,7 +69,7 @@ impl Leaf {
     /// Puts these behind, which come in order, and have room.
     fn extend(&mut self, more: &[(&[u8], Entry)]) {
         let places = &mut self.entries[self.keys.len()..];
-        places.iter_mut().zip(more).for_each(|(bits, (_, entry))| *bits = entry.bits());
+        places.iter_mut().zip(more).for_each(|(bits, (_, entry))| *bits = entry.value());
         self.keys.extend(more.iter().map(|(key, _)| *key));
     }
 
@@ -77,7 +77,7 @@ impl Leaf {
         let len = self.keys.len();
         self.keys.insert(at, key);
         self.entries.copy_within(at..len, at + 1);
-        self.entries[at] = entry.bits();
+        self.entries[at] = entry.value();
     }
 
     fn remove_at(&mut self, at: usize) -> Option<Entry> {
@@ -114,7 +114,7 @@ impl Leaf {
         let at = match self.keys.search_of_last(key, is_last) {
             Ok(at) => {
                 let before = self.entry(at);
-                self.entries[at] = entry.bits();
+                self.entries[at] = entry.value();
                 return (before, None);
             }
             Err(at) => at,
