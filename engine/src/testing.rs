@@ -276,7 +276,7 @@ pub fn index_entries(
     key: KeyRef<'_>,
     document: &RawDocument<'_>,
 ) -> Result<Vec<Vec<u8>>> {
-    let mut found = EntryList::new();
+    let mut found = EntryList::default();
     definition.entries(*document, key, entry_limits(tuple_limit), &mut found)?;
     Ok(found.iter().map(<[u8]>::to_vec).collect())
 }

@@ -110,7 +110,7 @@ impl IndexDefinition {
     /// # Errors
     /// As [`entries`](Self::entries).
     pub(crate) fn tuples(&self, document: RawDocument<'_>) -> Result<Vec<Vec<Option<Value>>>> {
-        let mut whole = EntryList::new();
+        let mut whole = EntryList::default();
         self.entries(document, KeyRef::Int(0), EntryLimits::NONE, &mut whole)?;
         let tuples = whole.iter().map(|entry| {
             let entry = self.parse(entry, EntryLimits::NONE).map_err(|what| Error::Decode { at: 0, what })?;

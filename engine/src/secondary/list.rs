@@ -55,11 +55,6 @@ pub(crate) enum Difference<'a> {
 }
 
 impl EntryList {
-    /// No entries, in no memory yet.
-    pub(crate) fn new() -> Self {
-        Self::default()
-    }
-
     /// Takes all entries out.
     pub(crate) fn clear(&mut self) {
         self.bytes.clear();

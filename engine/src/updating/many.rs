@@ -103,7 +103,7 @@ fn every(txn: &mut WriteTxn, name: &str, filter: &Filter, action: &Action<'_>) -
 /// The ranges of indexes to go by, where that costs less than going through all documents.
 fn ranges(txn: &WriteTxn, documents: &Documents, filter: &Filter) -> Result<Option<Vec<(Target, KeyRange)>>> {
     let Some(targets) = documents.targets() else { return Ok(None) };
-    ranges_of_filter(txn.shared(), filter, &targets, txn.len(documents)?)
+    ranges_of_filter(&txn.shared, filter, &targets, txn.len(documents)?)
 }
 
 /// The keys of all documents that have entries in the ranges, in order and each once.
@@ -112,7 +112,7 @@ fn keys_of(
     documents: &Arc<Documents>,
     ranges: Vec<(Target, KeyRange)>,
 ) -> Result<BTreeSet<Key>> {
-    let (mut keys, limits) = (BTreeSet::new(), txn.shared().entry_limits());
+    let (mut keys, limits) = (BTreeSet::new(), txn.shared.entry_limits());
     for (target, range) in ranges {
         let mut walk = WriteTxnEntries::new(txn, Arc::clone(documents), target, range);
         while walk.advance(txn)? {

@@ -21,7 +21,7 @@ use super::savepoint::Savepoint;
 /// or the writer itself, so the index does not change beneath it.
 #[derive(Debug)]
 pub(crate) struct WriteTxn {
-    pub(in crate::core) shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
     pub(crate) batch: Batch,
     pub(super) overlay: Overlay,
     pub(super) entry_overlay: EntryOverlay,
@@ -143,10 +143,6 @@ impl WriteTxn {
         };
         let place = self.place_after(change, &touched.documents, key)?;
         Ok(Newest { change, place, hash })
-    }
-
-    pub(crate) fn shared(&self) -> &Shared {
-        &self.shared
     }
 
     /// Where the document of `key` is after this change of it; in the log if the transaction did not change it.

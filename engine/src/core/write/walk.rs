@@ -94,7 +94,7 @@ pub(super) fn next_merged<E: Copy, C>(
         let Some(range) = walk.take_rest() else { return Ok(None) };
         let reverse = walk.is_reverse();
         let mut newest = Entries::default();
-        txn.shared().page(tree, &range, reverse, walk.page_len(), &mut newest)?;
+        txn.shared.page(tree, &range, reverse, walk.page_len(), &mut newest)?;
         let covered = range.up_to(walk.cover(&range, &newest), reverse);
         let is_changed = |key: KeyRef<'_>| !changes.is_empty() && changes.contains_key(&key.to_key());
         let mut page = newest.filter_map(|key, entry| (!is_changed(key)).then(|| of_entry(entry)));

@@ -141,7 +141,7 @@ mod tests {
             let cover = Cover::of(&definition, limits);
             assert_eq!(cover.is_flat, is_flat);
             for document in &documents {
-                let (bytes, mut entries) = (document.encode(), EntryList::new());
+                let (bytes, mut entries) = (document.encode(), EntryList::default());
                 let raw = RawDocument::from_verified(&bytes);
                 definition.entries(raw, KeyRef::Int(1), limits, &mut entries).expect("entries");
                 let made = cover.document(entries.iter().next().expect("one")).expect("an entry");

@@ -124,7 +124,7 @@ proptest! {
         after in documents(),
     ) {
         let (old, new) = (before.encode(), after.encode());
-        let (mut here, mut there) = (EntryList::new(), EntryList::new());
+        let (mut here, mut there) = (EntryList::default(), EntryList::default());
         for (bytes, list) in [(&old, &mut here), (&new, &mut there)] {
             definition.entries(RawDocument::from_verified(bytes), Key::Int(1).as_ref(), WIDE, list).expect("entries");
         }
@@ -279,7 +279,7 @@ fn a_range_has_no_more_values_than_its_index_paths() {
 #[test]
 fn a_list_serves_one_document_after_the_other() {
     let definition = index(&["$.a"]);
-    let mut list = EntryList::new();
+    let mut list = EntryList::default();
     for (document, len) in [(doc! { "a": 1 }, 1), (doc! { "a": 2 }, 1)] {
         let bytes = document.encode();
         definition

@@ -67,7 +67,7 @@ fn a_key_that_fits_beside_no_tuple_is_refused() {
     let definition = index(&["$.a"]);
     let limits = EntryLimits { tuple: 100, key: 200 };
     let bytes = doc! { "a": 1 }.encode();
-    let mut list = EntryList::new();
+    let mut list = EntryList::default();
     let mut entries =
         |key: KeyRef<'_>| definition.entries(RawDocument::from_verified(&bytes), key, limits, &mut list);
     let fits = "k".repeat(197);
@@ -98,7 +98,7 @@ fn a_key_that_fits_beside_no_tuple_is_refused() {
 #[test]
 fn a_document_gives_an_index_a_million_entries_and_no_more() {
     let definition = index(&["$.n[*]"]);
-    let mut list = EntryList::new();
+    let mut list = EntryList::default();
     let mut entries = |items: Vec<Value>| {
         let bytes = doc! { "n": Value::Array(items) }.encode();
         let result = definition.entries(RawDocument::from_verified(&bytes), KeyRef::Int(1), WIDE, &mut list);

@@ -27,7 +27,7 @@ fn entries_within(
     key: &Key,
     limits: EntryLimits,
 ) -> Vec<Vec<u8>> {
-    let mut list = EntryList::new();
+    let mut list = EntryList::default();
     let bytes = document.encode();
     definition
         .entries(RawDocument::from_verified(&bytes), key.as_ref(), limits, &mut list)
