@@ -39,6 +39,7 @@ use head::LENGTH;
 pub use head::PEEK_LEN;
 pub use kind::Kind;
 pub use parsed::{Record, RecordFault};
+pub(crate) use replaced::{ADDRESS_SHIFT, CHUNKED, RELOCATED};
 pub use replaced::{ENDED_CHUNK_LEN_MAX, REPLACED_LEN_MAX, Replaced, encode_ended};
 
 /// The longest that the part of a record before its key can be, as this version writes it, but for a list of chunks that die.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::format::record::{Kind, Record};
+use crate::format::record::{ADDRESS_SHIFT, CHUNKED, Kind, RELOCATED, Record};
 use crate::format::{LogAddress, Lsn};
 
 /// One commit's state: everything below `address` in the log, and nothing else.
@@ -35,13 +35,6 @@ impl Birth {
 /// checkpoint has for the document (spec: F-8.4).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Entry(u64);
-
-/// The record is a relocated put.
-const RELOCATED: u64 = 0b01;
-/// The record's body is a chunk list.
-const CHUNKED: u64 = 0b10;
-/// The address stands above the flags.
-const ADDRESS_SHIFT: u32 = 2;
 
 impl Entry {
     /// The entry of a record that stands at `address`, and holds its document itself.

@@ -1,5 +1,6 @@
 //! The parts of a leaf's entry: kinds of keys, values, differences (F-8.4).
 
+use crate::format::record::ADDRESS_SHIFT;
 use crate::format::{LOG_ADDRESS_BITS, LogAddress, varint};
 
 /// What `t` has in its low three bits.
@@ -7,12 +8,10 @@ pub(super) const INT: u64 = 1;
 pub(super) const TEXT: u64 = 3;
 pub(super) const BYTES: u64 = 5;
 
-/// The low bits of a value beside the address.
-const FLAG_BITS: u32 = 2;
 /// The least value: address 1 without flags.
-pub(super) const VALUE_MIN: u64 = 1 << FLAG_BITS;
+pub(super) const VALUE_MIN: u64 = 1 << ADDRESS_SHIFT;
 /// How many values there may be: those of an address of 55 bits.
-pub(super) const VALUE_END: u64 = 1 << (LOG_ADDRESS_BITS + FLAG_BITS);
+pub(super) const VALUE_END: u64 = 1 << (LOG_ADDRESS_BITS + ADDRESS_SHIFT);
 
 //= spec/format.md#f-8-4-primary-leaves
 //# A reader MUST take a checkpoint for damaged when an address in it is 0, or not below that where the log ended at the checkpoint (F-8.7).
@@ -34,7 +33,7 @@ pub(super) const fn is_value(value: u64) -> bool {
 
 /// The least value that is none where the log ended at `address`.
 pub(super) const fn value_end(address: LogAddress) -> u64 {
-    if address.0 > LogAddress::MAX.0 { VALUE_END } else { address.0 << FLAG_BITS }
+    if address.0 > LogAddress::MAX.0 { VALUE_END } else { address.0 << ADDRESS_SHIFT }
 }
 
 pub(super) const OUT_OF_ORDER: &str = "keys out of order";

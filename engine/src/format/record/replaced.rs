@@ -3,11 +3,11 @@
 use super::super::{LogAddress, varint};
 
 /// The bit of a version's value that says that its record is a relocated put.
-const RELOCATED: u64 = 0b01;
+pub(crate) const RELOCATED: u64 = 0b01;
 /// The one that says that its body is a chunk list.
-const CHUNKED: u64 = 0b10;
+pub(crate) const CHUNKED: u64 = 0b10;
 /// The address stands above the bits.
-const ADDRESS_SHIFT: u32 = 2;
+pub(crate) const ADDRESS_SHIFT: u32 = 2;
 
 /// The longest value.
 pub const REPLACED_LEN_MAX: usize = varint::len(LogAddress::MAX.0 << ADDRESS_SHIFT | 0b11);
