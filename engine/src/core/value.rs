@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::format::{LogAddress, Lsn};
-use crate::sync::{Arc, MutexGuard, read};
+use crate::sync::{Arc, MutexGuard, Ordering, read};
 
 use super::maintenance::Space;
 use super::shared::Shared;
@@ -66,7 +66,7 @@ impl Core {
         let shared = &*self.shared;
         let (visible, namings) = shared.namings_now();
         let (snapshots, retained_versions) = shared.visibility.counts();
-        let calls = shared.log.storage.counters();
+        let calls = &shared.log.storage.calls;
         let (durable_lsn, generation, space) = match self.writer() {
             Ok(writer) => (writer.durable(), writer.superblock.generation, writer.space()),
             Err(_) => (visible.lsn, 0, self.space_at_opening),
@@ -89,9 +89,9 @@ impl Core {
             pending_commits: shared.visibility.pending() as u64,
             snapshots: snapshots as u64,
             retained_versions: retained_versions as u64,
-            written_bytes: calls.written_bytes,
-            writes: calls.writes,
-            syncs: calls.syncs,
+            written_bytes: calls.written_bytes.load(Ordering::Relaxed),
+            writes: calls.writes.load(Ordering::Relaxed),
+            syncs: calls.syncs.load(Ordering::Relaxed),
             space,
         }
     }

@@ -35,22 +35,15 @@ pub(crate) struct FailStop {
     /// Held across a sync (spec: M-3.3). An operating system reports a failed write-back to one caller only; with two syncs under way
     /// the other could return `Ok` for the very bytes that were lost.
     one_sync: Mutex<()>,
-    calls: Calls,
-}
-
-#[derive(Debug, Default)]
-struct Calls {
-    writes: AtomicU64,
-    written_bytes: AtomicU64,
-    syncs: AtomicU64,
+    pub(crate) calls: Calls,
 }
 
 /// How much was asked of the storage since it was opened. Calls that were repeated count each time.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Counters {
-    pub(crate) writes: u64,
-    pub(crate) written_bytes: u64,
-    pub(crate) syncs: u64,
+#[derive(Debug, Default)]
+pub(crate) struct Calls {
+    pub(crate) writes: AtomicU64,
+    pub(crate) written_bytes: AtomicU64,
+    pub(crate) syncs: AtomicU64,
 }
 
 impl FailStop {
@@ -70,8 +63,9 @@ impl FailStop {
     /// The same handle over a copy of the storage, stopped if this one is.
     #[cfg(any(test, feature = "testing"))]
     pub(crate) fn fork(&self, inner: Box<dyn Storage>) -> Self {
-        let Counters { writes, written_bytes, syncs } = self.counters();
-        let [writes, written_bytes, syncs] = [writes, written_bytes, syncs].map(AtomicU64::new);
+        let Calls { writes, written_bytes, syncs } = &self.calls;
+        let [writes, written_bytes, syncs] =
+            [writes, written_bytes, syncs].map(|count| AtomicU64::new(count.load(Ordering::Relaxed)));
         let fork = FailStop { calls: Calls { writes, written_bytes, syncs }, ..Self::over(inner.into()) };
         if let Some(cause) = self.cause.get() {
             fork.poison(cause.clone());
@@ -102,15 +96,6 @@ impl FailStop {
         match self.cause.get() {
             None => Ok(()),
             Some(cause) => Err(Error::Poisoned { cause: cause.clone() }),
-        }
-    }
-
-    pub(crate) fn counters(&self) -> Counters {
-        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        Counters {
-            writes: load(&self.calls.writes),
-            written_bytes: load(&self.calls.written_bytes),
-            syncs: load(&self.calls.syncs),
         }
     }
 

@@ -8,6 +8,7 @@ use crate::document::KeyRef;
 use crate::options::{Durability, Options};
 use crate::storage::MemoryStorage;
 use crate::storage::sim::{CallKind, FaultKind, FaultPlan, Level, Nth, SimDisk};
+use crate::sync::Ordering;
 
 /// A store with commits that are durable.
 fn store() -> Core {
@@ -32,7 +33,7 @@ fn begin(core: &Core) -> CheckpointJob {
 #[test]
 fn a_checkpoint_begins_with_a_sync_where_something_waits_for_one_and_else_without() {
     let core = store();
-    let syncs = || core.shared.log.storage.counters().syncs;
+    let syncs = || core.shared.log.storage.calls.syncs.load(Ordering::Relaxed);
     put(&core, 40, Durability::Buffered);
     let before = syncs();
     let job = begin(&core);
@@ -54,9 +55,9 @@ fn a_slot_that_names_a_checkpoint_is_synced_before_anything_rests_on_it() {
     let sealed = core.seal_checkpoint(job).expect("memory refuses nothing");
     core.name_checkpoint(&sealed).expect("memory refuses nothing");
     assert!(core.writer().expect("it is opened for writing").slot_unsynced);
-    let syncs = core.shared.log.storage.counters().syncs;
+    let syncs = core.shared.log.storage.calls.syncs.load(Ordering::Relaxed);
     core.sync_slot().expect("memory refuses nothing");
-    assert_eq!(core.shared.log.storage.counters().syncs, syncs + 1);
+    assert_eq!(core.shared.log.storage.calls.syncs.load(Ordering::Relaxed), syncs + 1);
     assert!(!core.writer().expect("it is opened for writing").slot_unsynced);
 }
 
@@ -94,9 +95,13 @@ fn much_log_behind_a_growth_is_made_durable_ahead_of_the_sync_that_commits_wait_
             let mut writer = core.writer().expect("it is opened for writing");
             writer.named_len = writer.file_len;
         }
-        let syncs = core.shared.log.storage.counters().syncs;
+        let syncs = core.shared.log.storage.calls.syncs.load(Ordering::Relaxed);
         core.seal_checkpoint(job).expect("memory refuses nothing");
-        assert_eq!(core.shared.log.storage.counters().syncs - syncs, expected, "{len} bytes");
+        assert_eq!(
+            core.shared.log.storage.calls.syncs.load(Ordering::Relaxed) - syncs,
+            expected,
+            "{len} bytes"
+        );
     }
 }
 
