@@ -51,7 +51,6 @@ mod fold;
 pub mod format;
 #[cfg(not(any(test, feature = "testing")))]
 #[expect(
-    dead_code,
     unused_imports,
     unreachable_pub,
     reason = "public under the feature `testing`, private to the rooms else"

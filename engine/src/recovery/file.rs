@@ -22,7 +22,7 @@ impl<'a> File<'a> {
 
     /// Reads the root of a checkpoint.
     pub(crate) fn checkpoint(&self, reference: &CheckpointRef) -> Result<Checkpoint<'_, Self>> {
-        Ok(Checkpoint::open(self, self.slot.geometry, &self.slot.lineage, reference)?)
+        Checkpoint::open(self, self.slot.geometry, &self.slot.lineage, reference)
     }
 }
 

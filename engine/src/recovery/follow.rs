@@ -66,5 +66,5 @@ fn broken_off(scan: &Scan<'_>, lsn: Lsn) -> Error {
 /// What the root of the checkpoint at `lsn` says that a record may be the last part of.
 pub(crate) fn root_of(storage: &FailStop, slot: &Superblock, lsn: Lsn, last: Reference) -> Result<Root> {
     let file = File::new(storage, slot)?;
-    Ok(checkpoint_root(&file, slot.geometry, &slot.lineage, lsn, last)?)
+    checkpoint_root(&file, slot.geometry, &slot.lineage, lsn, last)
 }

@@ -158,13 +158,13 @@ impl<'a> Gather<'a> {
                 let version = self.versions.remove(&(id, key.clone()));
                 match (base.core.shared.locate(id, key.as_ref(), entry), version) {
                     (Ok(located), Some(version)) if located.lsn() < version.version => {
-                        self.pour_version(sink, version)
+                        self.pour_version(sink, &version)
                     }
                     (Ok(located), version) => {
                         let witness = version.map_or(base.lsn, |version| version.place.lsn);
                         self.pour_body(sink, (id, &key), located.body(), witness, entry.address())
                     }
-                    (Err(Error::Corrupt(_)), Some(version)) => self.pour_version(sink, version),
+                    (Err(Error::Corrupt(_)), Some(version)) => self.pour_version(sink, &version),
                     (Err(Error::Corrupt(_)), None) => {
                         self.lose(id, &key, self.place_of(entry.address()));
                         Ok(())
@@ -174,7 +174,7 @@ impl<'a> Gather<'a> {
             })?;
         }
         for version in std::mem::take(&mut self.versions).into_values() {
-            self.pour_version(sink, version)?;
+            self.pour_version(sink, &version)?;
         }
         for (id, collection) in self.collections.iter().filter(|(_, collection)| !collection.has_ended) {
             for definition in collection.indexes.values() {
@@ -197,14 +197,14 @@ impl<'a> Gather<'a> {
 
     //= spec/space.md#p-11-2-proof
     //# It MUST go into a list apart, and never into its collection: a collection whose name ends in `.stale`.
-    fn pour_version<S: Storage + 'static>(&mut self, sink: &mut Sink<S>, change: Change) -> Result<()> {
+    fn pour_version<S: Storage + 'static>(&mut self, sink: &mut Sink<S>, change: &Change) -> Result<()> {
         let id = change.collection;
         if change.is_delete || self.collections[&id].has_ended {
             return Ok(());
         }
         let geometry = self.source.slot.geometry;
         let address = geometry.address(change.place.sequence, change.place.offset);
-        if let Some(body) = self.body_of(&change)? {
+        if let Some(body) = self.body_of(change)? {
             return self.pour_body(sink, (id, &change.key), &body, change.place.lsn, address);
         }
         let at = geometry.segment_offset(change.place.physical) + u64::from(change.place.offset);
