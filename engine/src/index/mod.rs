@@ -20,7 +20,6 @@ mod rest;
 #[cfg(test)]
 mod thresholds;
 mod tree;
-#[expect(clippy::needless_question_mark, reason = "the error of a checkpoint was another one")]
 mod unread;
 
 pub(crate) use catalog::{Catalog, check_name};

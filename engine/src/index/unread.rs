@@ -589,7 +589,7 @@ impl Wanted {
 
     /// Reads the bytes of a leaf, and verifies them.
     pub(crate) fn read_bytes(&self, source: &impl IndexSource) -> Result<LeafBytes> {
-        Ok(self.item.origin.place.trees(source).leaf_bytes(self.leaf_of(&self.first))?)
+        self.item.origin.place.trees(source).leaf_bytes(self.leaf_of(&self.first))
     }
 
     /// Its record, which begins with `first`.
