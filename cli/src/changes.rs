@@ -18,7 +18,7 @@ const OPTIONS: [(&str, &str, &str); 8] = [
     ("inc", "PATH=N", "Add a number to the one at a path"),
     ("push", "PATH=JSON", "Add an item to the end of the array at a path"),
     ("pull", "PATH=JSON", "Take out the items of the array at a path that are equal to a value"),
-    ("rename", "PATH=NAME", "Give the field at a path another name"),
+    ("rename", "PATH=NAME", "Give the field at a path another name, as it is typed"),
 ];
 
 /// What was typed: the option's name and its value, in the order of the command line.
