@@ -49,7 +49,7 @@ table! {
     UseKeyRange = "use --from and --to",
     GiveKeys = "give keys yourself, with `holotype import --key FIELD` or `holotype put`",
     MakeBatches = "make several commits, with --batch N",
-    QuoteText = "a text is JSON in quotes of its own, as in 'name=\"Wren\"'",
+    QuoteText = "a text is JSON, in quotes of its own: '…=\"Wren\"'",
     NameFile = "it is the name of a file, or - for standard input, which is read once",
     NameInput = "name a file of JSON documents",
     // Indexes.

@@ -7,7 +7,7 @@ use holotype::{Document, Update, Value};
 
 use crate::advice::Advice;
 use crate::exit::{Failure, Result};
-use crate::input;
+use crate::{input, query};
 
 /// Options: name, form of their value, and what they do.
 const OPTIONS: [(&str, &str, &str); 8] = [
@@ -78,10 +78,11 @@ impl<'a> From<&'a Part> for Changes<'a> {
 
 impl ChangeArgs {
     /// Reads all changes, files and standard input included.
-    pub(crate) fn read(&self) -> Result<Vec<Part>> {
-        let is_standard_input =
-            |(name, value): &&(&str, String)| ["patch", "merge"].contains(name) && value == "-";
-        if let Some((name, _)) = self.typed.iter().filter(is_standard_input).nth(1) {
+    pub(crate) fn read(&self, upsert: Option<&str>) -> Result<Vec<Part>> {
+        let typed = self.typed.iter().map(|(name, value)| (*name, value.as_str()));
+        let files = typed.filter(|(name, _)| ["patch", "merge"].contains(name));
+        let all = files.chain(upsert.map(|upsert| ("upsert", upsert)));
+        if let Some((name, _)) = all.filter(|(_, value)| *value == "-").nth(1) {
             let again = format!("--{name} -: another change has read standard input");
             return Err(Failure::usage(again).advise(Advice::NameFile));
         }
@@ -92,7 +93,7 @@ impl ChangeArgs {
 fn part(name: &str, typed: &str) -> Result<Part> {
     let failure = |error: &holotype::Error| Failure::usage(format!("--{name} {typed}: {error}"));
     let json = |text: &str| {
-        json::parse_value(text.as_bytes()).map_err(|error| failure(&error).advise(Advice::QuoteText))
+        json::parse_value(text.as_bytes()).map_err(|error| query::not_json(text, failure(&error)))
     };
     let file = || input::whole(typed).map_err(|failure| failure.advise(Advice::NameFile));
     let update = Update::new();

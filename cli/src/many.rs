@@ -61,10 +61,13 @@ impl ManyArgs {
                 Some(changes) => batches.update_many(filter, changes),
                 None => batches.delete_many(filter),
             };
-            let report =
-                done.map_err(|Stopped { report: UpdateReport { changed, .. }, error, .. }| {
-                    store.failure(&error).and(&format!("the commits before had changed {changed} documents"))
-                })?;
+            let report = done.map_err(|Stopped { report: UpdateReport { changed, .. }, last, error }| {
+                let failure = store.failure(&error);
+                match last {
+                    Some(_) => failure.and(&format!("commits before that one changed {changed} documents")),
+                    None => failure,
+                }
+            })?;
             drop(collection);
             store.close()?;
             return print(report).map_err(Failure::committed);

@@ -36,10 +36,15 @@ pub(crate) fn parameters(texts: &[String]) -> Result<Vec<(&str, Value)>> {
             return Err(wrong("--arg", text, "the name has a value already"));
         }
         let value = json::parse_value(value.as_bytes())
-            .map_err(|error| wrong("--arg", text, error).advise(Advice::QuoteText))?;
+            .map_err(|error| not_json(value, wrong("--arg", text, error)))?;
         all.push((name, value));
     }
     Ok(all)
+}
+
+/// What is wrong with a value that is no JSON: one that begins with a letter was meant for a text.
+pub(crate) fn not_json(value: &str, failure: Failure) -> Failure {
+    if value.starts_with(char::is_alphabetic) { failure.advise(Advice::QuoteText) } else { failure }
 }
 
 pub(crate) fn wrong(option: &str, text: &str, what: impl Display) -> Failure {

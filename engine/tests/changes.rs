@@ -96,7 +96,6 @@ fn a_step_that_does_not_fit_is_refused_by_every_change() {
         for (path, way, fault) in [
             ("$.list.a.b", "$.list.a", PathFault::NotAnIndex),
             ("$.inner[0].b", "$.inner[0]", PathFault::NotAName),
-            ("$.none[0].b", "$.none[0]", PathFault::NotAName),
             ("$.text.a.b", "$.text.a", PathFault::Scalar { found: Kind::Text }),
             ("$.null[0].b", "$.null[0]", PathFault::Scalar { found: Kind::Null }),
         ] {
@@ -121,6 +120,8 @@ fn what_is_not_there_is_created_or_left_alone() {
         (|path| update().add_to_set(path, 3), "[3]"),
     ];
     for (change, made) in creating {
+        let fault = UpdateFault::NoSuchPlace { at: "$.none[0]".into(), fault: PathFault::NotAName };
+        assert_eq!(fails("{}", &change("$.none[0].b[1]")).fault, fault);
         gives("{}", &change("$.a"), &format!(r#"{{"a":{made}}}"#));
         gives(r#"{"a":{"b":1}}"#, &change("$.a.c.d"), &format!(r#"{{"a":{{"b":1,"c":{{"d":{made}}}}}}}"#));
         for path in ["$.a[2]", "$.a[-3]", "$.a[5].b"] {
@@ -140,7 +141,7 @@ fn what_is_not_there_is_created_or_left_alone() {
         |path| update().pull(path, 3),
     ];
     for change in leaving {
-        for path in ["$.b", "$.b.c", "$.a[2].b", "$.a[-3].b"] {
+        for path in ["$.b", "$.b.c", "$.b[0].c", "$.a[2].b", "$.a[-3].b"] {
             gives(r#"{"a":[0,1]}"#, &change(path), r#"{"a":[0,1]}"#);
         }
     }

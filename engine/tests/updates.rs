@@ -156,13 +156,13 @@ fn an_insert_on_conflict_does_what_it_is_told() {
 //= spec/update.md#u-6-5-insert-on-conflict
 //= type=test
 //# In the way of an insert on conflict are the key's document, and those of other keys for which a unique index
-//# would refuse the given one (I-3.1); in this order, and that of the names of the indexes.
+//# would refuse the given one (I-3.1); in this order, and that in which the indexes were made.
 #[test]
 fn documents_of_other_keys_are_in_the_way_where_a_unique_index_says_so() {
     let db = Db::in_memory();
     let users = db.collection("users");
-    for field in ["mail", "name"] {
-        let index = IndexDefinition::new(field, [format!("$.{field}")]).unwrap().unique();
+    for (name, path) in [("z", "$.mail"), ("a", "$.name")] {
+        let index = IndexDefinition::new(name, [path]).unwrap().unique();
         users.create_index(index).unwrap();
     }
     let (ada, bob, new) = (
@@ -176,7 +176,7 @@ fn documents_of_other_keys_are_in_the_way_where_a_unique_index_says_so() {
     for key in [3, 1] {
         let skipped = users.insert_on_conflict(key, &new, OnConflict::Skip).unwrap();
         assert!(skipped.matched() && !skipped.changed());
-        // The mail comes before the name, and the key before both.
+        // The index of mails was made before that of names, and the key comes before both.
         let first = if key == 1 { &ada } else { &bob };
         assert_eq!(skipped.before().expect("it is in the way").to_document().unwrap(), *first);
         assert_eq!(all(), [ada.clone(), bob.clone()]);
@@ -253,6 +253,11 @@ fn what_leads_through_nothing_is_nothing() {
     for creates in [Update::new().set("$.tags[0]", 1), Update::new().push("$.tags.of[0]", 1)] {
         assert!(matches!(birds.update("wren", creates), Err(Error::Update(_))));
     }
+    // It is the first step that leads nowhere which is told.
+    let Err(Error::Update(error)) = birds.update("wren", Update::new().set("$.tags[0].of[1]", 1)) else {
+        panic!("an index in what is not there")
+    };
+    assert!(matches!(error.fault, UpdateFault::NoSuchPlace { ref at, .. } if at == "$.tags[0]"), "{error}");
 }
 
 //= spec/update.md#u-5-2-paths

@@ -33,7 +33,7 @@ pub(crate) struct UpdateArgs {
     #[command(flatten)]
     changes: ChangeArgs,
     /// Change the document only if it is of this version, as `get --with-version` prints it: decimal, or hexadecimal with 0x
-    #[arg(long, value_name = "V", conflicts_with = "where", value_parser = version)]
+    #[arg(long, value_name = "V", conflicts_with_all = ["upsert", "where"], value_parser = version)]
     if_version: Option<u64>,
     /// Where the key has no document, put this one
     #[arg(long, value_name = "JSON", conflicts_with = "where")]
@@ -45,7 +45,7 @@ pub(crate) struct UpdateArgs {
 pub(crate) fn run(args: &UpdateArgs) -> Result<Exit> {
     let filter = args.many.filter()?;
     let key = args.key.as_deref().map(|key| args.key_type.parse(key)).transpose()?;
-    let parts = args.changes.read()?;
+    let parts = args.changes.read(args.upsert.as_deref())?;
     let changes = parts.iter().map(Changes::from).reduce(Changes::then);
     let changes = changes.ok_or_else(|| Failure::usage("give a change, such as --set '$.name=\"Wren\"'"))?;
     let key = match (filter, key) {
@@ -66,10 +66,6 @@ pub(crate) fn run(args: &UpdateArgs) -> Result<Exit> {
     };
     let collection = store.db.collection(args.collection.as_str());
     let updated = match (upsert, args.if_version) {
-        // Whoever has put or deleted the document between the two looks has changed it.
-        (Some(_), Some(version)) if collection.contains(&key).map_err(|error| store.failure(&error))? => {
-            collection.update_if(&key, version, changes)
-        }
         (Some(document), _) => collection.update_or_insert(&key, changes, || document),
         (None, Some(version)) => collection.update_if(&key, version, changes),
         (None, None) => collection.update(&key, changes),

@@ -96,12 +96,8 @@ fn a_change_of_one_version_or_of_what_may_not_be_there() {
     assert_eq!(bench.run_args(update(upsert)).done(), "{\"matched\": 0, \"changed\": 1}\n");
     assert_eq!(bench.run_args(update(upsert)).done(), ONE);
     assert_eq!(bench.run("get s.holo notes b").done(), "{\"n\":8}\n");
-    let both = |key, version| [key, "--inc", "$.n=1", "--upsert", "{}", "--if-version", version];
-    bench.run_args(update(both("b", "1"))).fails_saying(1, &["version"]);
-    let seen: serde_json::Value =
-        serde_json::from_str(&bench.run("get s.holo notes b --with-version").done()).unwrap();
-    assert_eq!(bench.run_args(update(both("b", seen["version"].as_str().unwrap()))).done(), ONE);
-    assert_eq!(bench.run_args(update(both("c", "1"))).done(), "{\"matched\": 0, \"changed\": 1}\n");
+    let both = ["b", "--inc", "$.n=1", "--upsert", "{}", "--if-version", "1"];
+    refused(bench.run_args(update(both)));
 }
 
 #[test]
@@ -191,7 +187,7 @@ fn many_documents_are_changed_in_commits_of_so_many() {
     assert_eq!(bench.run("update s.holo n --where @ --inc $.n=1 --batch 2").done(), changed(7));
     bench.run("put s.holo n 5 {\"n\":\"five\"}").done();
     let stopped = bench.run("update s.holo n --where @ --inc $.n=1 --batch 2");
-    stopped.fails_saying(1, &["document 5", "the commits before had changed 4 documents"]);
+    stopped.fails_saying(1, &["document 5", "commits before that one changed 4 documents"]);
     assert_eq!(bench.run("delete s.holo n --where @ --batch 3").done(), changed(7));
     for refused in ["update s.holo n 1 --inc $.n=1 --batch 2", "delete s.holo n --where @ --batch 0"] {
         let run = bench.run(refused);

@@ -225,7 +225,7 @@ impl Documents {
             count += u64::from(self.index.remove(key).is_some() || may_be_unread);
             keys.push(key.to_key());
         }
-        if let Some(held) = &mut held {
+        if let Some(held) = held.as_mut().filter(|_| self.damage().is_none()) {
             held.delete_all(keys, at);
         }
         self.set_newest_len(self.newest_len().saturating_sub(count));

@@ -200,15 +200,16 @@ fn create<T: Tree>(tree: &mut T, way: Way<'_>, found: Found<T::At>, value: &Valu
         }
         .into()),
         Found::Missing { from } => {
-            let steps = way.path.singular_steps();
-            let value =
-                steps.enumerate().skip(from + 1).rev().try_fold(value.clone(), |inner, (at, step)| {
-                    let Selector::Name(name) = step else {
-                        let at = way.path.up_to(at).to_string();
-                        return Err(UpdateFault::NoSuchPlace { at, fault: PathFault::NotAName });
-                    };
-                    Ok(Document::from([(name.clone(), inner)]).into())
-                })?;
+            let steps = || way.path.singular_steps().enumerate().skip(from + 1);
+            if let Some((at, _)) = steps().find(|(_, step)| matches!(step, Selector::Index(_))) {
+                let at = way.path.up_to(at).to_string();
+                return Err(UpdateFault::NoSuchPlace { at, fault: PathFault::NotAName }.into());
+            }
+            let names = steps().rev().map(|(_, step)| match step {
+                Selector::Name(name) => name.clone(),
+                _ => unreachable!("an index was refused"),
+            });
+            let value = names.fold(value.clone(), |inner, name| Document::from([(name, inner)]).into());
             let field = way.place_up_to(tree, from + 1);
             Ok(tree.put(&field, T::part(&value)?)?)
         }

@@ -21,12 +21,12 @@ pub struct Updated {
 }
 
 impl Updated {
-    /// Whether the key had a document.
+    /// Whether there was a document: of the key, or, for an insert, in its way.
     pub fn matched(&self) -> bool {
         self.before.is_some()
     }
 
-    /// Whether the key has another document now. One that stays equal is not written.
+    /// Whether it is another now, or one was put. One that stays equal is not written.
     pub fn changed(&self) -> bool {
         self.after.is_some()
     }
@@ -36,7 +36,7 @@ impl Updated {
         self.before.as_ref()
     }
 
-    /// The document as it is now; `None` where there is none.
+    /// The document as it is now, or the one that was put; `None` where there is none.
     pub fn after(&self) -> Option<RawDocument<'_>> {
         let after = self.after.as_deref().map(RawDocument::from_verified);
         after.or_else(|| self.before.as_ref().map(DocRef::raw))
