@@ -91,8 +91,6 @@ impl Store {
         self.enter()
     }
 
-    //= spec/transactions.md#t-4-4-answers-that-rest-on-pending-commits
-    //# It MUST NOT return before the commits that were pending when it read are visible.
     /// Leaves without a commit, for this reason.
     pub(super) fn give_up<R>(&self, mut writer: MutexGuard<'_, Writer>, error: Error) -> Result<R> {
         let tasks = self.tell_taken_back(&mut writer).and(self.tell_poisoned());
@@ -101,8 +99,10 @@ impl Store {
         Err(error)
     }
 
+    //= spec/transactions.md#t-4-4-answers-that-rest-on-pending-commits
+    //# It MUST NOT return before the commits that were pending when it read are visible.
     /// Leaves without a commit, and says what is left to wait for: what is answered may rest on pending commits.
-    pub(super) fn end(&self, writer: MutexGuard<'_, Writer>) -> Deferred {
+    pub(super) fn leave_unchanged(&self, writer: MutexGuard<'_, Writer>) -> Deferred {
         let lsn = writer.end();
         let must_wait = self.core.shared.visibility.has_pending();
         let waiting = must_wait.then(|| self.group.join(Goal::Durable(lsn)));
@@ -118,7 +118,7 @@ impl Store {
         is_refused: bool,
     ) -> Result<Deferred> {
         if is_refused || writer.txn.batch.is_empty() {
-            return Ok(self.end(writer));
+            return Ok(self.leave_unchanged(writer));
         }
         let placed = match writer.commit(durability) {
             Ok(placed) => placed,

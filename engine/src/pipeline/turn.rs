@@ -196,6 +196,6 @@ impl Store {
 
     pub(super) fn end_turn(&self, mut writer: MutexGuard<'_, Writer>, turn: &mut HeldTurn) -> Result<()> {
         turn.give_away(&mut writer);
-        self.wait_for(&self.end(writer))
+        self.wait_for(&self.leave_unchanged(writer))
     }
 }

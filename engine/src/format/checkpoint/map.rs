@@ -75,7 +75,7 @@ pub(super) fn read_map<'a>(
         }
         before = Some(name);
         if known(name, reader)? {
-            found += 1;
+            found += usize::from(fields.contains(&name));
         } else {
             kept.insert(name, decode::value(reader, 1)?);
         }

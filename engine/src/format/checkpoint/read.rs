@@ -111,7 +111,7 @@ impl<'s, S: IndexSource> Checkpoint<'s, S> {
         reference: &CheckpointRef,
     ) -> Result<Self> {
         let place = TreePlace::new(geometry, lineage, reference.lsn, reference.root);
-        let mut records = Records::new(source, place, true);
+        let mut records = Records::new(source, place);
         let (mut root, parts) = read_root(&mut records, reference.root)?;
         if let [first, .., last] = &mut root.indexes[..]
             && seeded::is_on(Bug::LeavesOfAnotherIndex)
@@ -204,7 +204,7 @@ pub fn root_of<S: IndexSource>(
     reference: Reference,
 ) -> Result<Root> {
     let place = TreePlace::new(geometry, lineage, lsn, reference);
-    Ok(read_root(&mut Records::new(source, place, true), reference)?.0)
+    Ok(read_root(&mut Records::new(source, place), reference)?.0)
 }
 
 //= spec/format.md#f-8-7-root
@@ -642,6 +642,6 @@ impl TreePlace {
     /// Reads single records of `source`.
     #[must_use]
     pub fn trees<'s, S: IndexSource>(&self, source: &'s S) -> Trees<'s, S> {
-        Trees { records: Records::new(source, self.clone(), false), decoder: LeafDecoder::default() }
+        Trees { records: Records::single(source, self.clone()), decoder: LeafDecoder::default() }
     }
 }

@@ -101,8 +101,14 @@ impl Buffer {
 }
 
 impl<'s, S: IndexSource> Records<'s, S> {
-    pub(super) fn new(source: &'s S, place: TreePlace, is_ahead: bool) -> Self {
-        Records { source, place, is_ahead, piece: Buffer::default(), alone: Buffer::default() }
+    /// Reads many leaves, and so ahead.
+    pub(super) fn new(source: &'s S, place: TreePlace) -> Self {
+        Records { source, place, is_ahead: true, piece: Buffer::default(), alone: Buffer::default() }
+    }
+
+    /// Reads one record at a time.
+    pub(super) fn single(source: &'s S, place: TreePlace) -> Self {
+        Records { is_ahead: false, ..Records::new(source, place) }
     }
 
     /// How many segments begin within the file.
