@@ -135,9 +135,14 @@ impl KeyRange {
     }
 
     /// What of the range lies behind all byte strings that begin so; `None` where nothing does.
-    pub(crate) fn behind_prefix(&self, beginning: &[u8]) -> Option<Self> {
+    pub(crate) fn behind_prefix(self, beginning: &[u8]) -> Option<Self> {
         let Bound::Excluded(next) = Self::behind_bytes(beginning) else { return None };
-        let range = self.within(&KeyRange { from: Bound::Included(next), to: Bound::Unbounded });
+        let from = match self.from {
+            Bound::Included(from) if from >= next => Bound::Included(from),
+            Bound::Excluded(from) if from >= next => Bound::Excluded(from),
+            _ => Bound::Included(next),
+        };
+        let range = KeyRange { from, to: self.to };
         (!range.is_empty()).then_some(range)
     }
 

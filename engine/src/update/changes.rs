@@ -112,16 +112,24 @@ impl Changes<'_> {
     }
 
     fn run<T: Tree>(&self, tree: &mut T) -> Result<()> {
-        let mut before = 0;
-        let mut one = |by: &By<'_>| {
-            by.run(tree).map_err(|error| behind(error, before))?;
-            before += by.operations();
-            Ok(())
-        };
-        match self.each().try_for_each(&mut one) {
+        let mut each = self.each().enumerate();
+        let done =
+            each.try_for_each(|(number, by)| by.run(tree).map_err(|error| self.of_part(error, number)));
+        match done {
             Err(_) if seeded::is_on(Bug::PatchAppliedHalf) => Ok(()),
             done => done,
         }
+    }
+
+    //= spec/update.md#u-2-2-errors
+    //# Where a call has several patches, merges and updates, the numbers MUST go on from one to the next.
+    /// The error of the part of this number.
+    #[cold]
+    fn of_part(&self, mut error: Error, number: usize) -> Error {
+        if let Error::Update(update) = &mut error {
+            update.operation += self.each().take(number).map(By::operations).sum::<usize>();
+        }
+        error
     }
 
     /// How many operations there are; those of a merge counted up to one more than are done by copying.
@@ -188,15 +196,4 @@ impl By<'_> {
         };
         Failed::from(UpdateFault::NoDocument { found }).at(number, name, || path)
     }
-}
-
-//= spec/update.md#u-2-2-errors
-//# Where a call has several patches, merges and updates, the numbers MUST go on from one to the next.
-/// The error, of an operation that so many came before.
-#[cold]
-fn behind(mut error: Error, before: usize) -> Error {
-    if let Error::Update(update) = &mut error {
-        update.operation += before;
-    }
-    error
 }

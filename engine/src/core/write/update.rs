@@ -61,7 +61,6 @@ impl WriteTxn {
         changes: &Changes<'_>,
     ) -> Result<BeforeAfter> {
         key.check_len()?;
-        changes.check()?;
         let collection = self.collection(name, false)?;
         let (newest, before) = self.find(collection, key)?;
         if let Some(expected) = version {
@@ -74,7 +73,8 @@ impl WriteTxn {
         }
         let after = match &before {
             Some(before) => self.change(collection, key, newest, before, changes)?,
-            None => None,
+            // Where there is one, it is asked for.
+            None => changes.check().map(|()| None)?,
         };
         Ok(BeforeAfter { before, after })
     }
