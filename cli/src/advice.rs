@@ -50,7 +50,7 @@ table! {
     GiveKeys = "give keys yourself, with `holotype import --key FIELD` or `holotype put`",
     MakeBatches = "make several commits, with --batch N",
     QuoteText = "a text is JSON, in quotes of its own: '…=\"Wren\"'",
-    NameFile = "it is the name of a file, or - for standard input, which is read once",
+    NameFile = "FILE is the name of a file, or - for standard input, which is read once",
     NameInput = "name a file of JSON documents",
     // Indexes.
     ListIndexes = "`holotype index list` lists the indexes",

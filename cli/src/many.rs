@@ -45,7 +45,8 @@ impl ManyArgs {
         Ok(filter)
     }
 
-    /// Makes the changes, or deletes where there are none, in one commit or in batches, unless this is a dry run; and prints what came of it.
+    /// Makes the changes, or deletes where none are given, in one commit or in batches, unless this is a dry run.
+    /// Prints what came of it.
     pub(crate) fn run(
         &self,
         path: &Path,

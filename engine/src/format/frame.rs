@@ -230,7 +230,7 @@ impl<'a> FrameSearch<'a> {
     /// A search of `bytes`, which stand at `base` of their segment, a multiple of 8, from the offset `from` on.
     #[must_use]
     pub fn new(bytes: &'a [u8], base: u32, from: u32, seed: SegmentSeed, segment_bytes: u32) -> Self {
-        // Most of what stands behind the end of a log is zeros, and no header is.
+        // Most of what stands behind the end of a log is zeros, and zeros are no frame header.
         let rest = if is_zeros(bytes) { &[] } else { bytes };
         let mut search = FrameSearch { rest, at: base, seed, segment_bytes };
         search.skip_to(from.max(base).next_multiple_of(8));

@@ -215,7 +215,7 @@ impl Documents {
         self.set_newest_len(self.newest_len() + added as u64);
     }
 
-    /// Removes entries, which come in order, from an index that nobody sees yet, for what was deleted before `at`.
+    /// Removes entries, which come in order, from an index that nobody sees yet: the log up to `at` deletes them.
     pub(crate) fn remove_all<'e>(&self, entries: impl Iterator<Item = &'e [u8]>, at: LogAddress) {
         let mut held = self.unread.hold();
         let (mut keys, mut count) = (Vec::new(), 0);

@@ -38,7 +38,7 @@ pub(crate) struct FailStop {
     pub(crate) calls: Calls,
 }
 
-/// How much was asked of the storage since it was opened. Calls that were repeated count each time.
+/// Writes and syncs that were asked of the storage since it was opened. Calls that were repeated count each time.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
     pub(crate) writes: AtomicU64,

@@ -156,7 +156,7 @@ impl<S: Writes> Handle<S> {
         }
         // The caller's code may use the store, so it is called between the two looks. Whoever has put a document meanwhile has it updated.
         let insert =
-            |body: &[u8]| self.source.change(|txn| txn.update_or_insert(self.name(), key, body, changes));
+            |body: &[u8]| self.source.change(|txn| txn.update_or_insert(self.name(), key, body, &changes));
         encoded(|out| document().borrow().encode_into(out), insert).map(Updated::from)
     }
 

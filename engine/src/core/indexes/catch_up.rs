@@ -59,7 +59,8 @@ impl Shared {
         Ok(())
     }
 
-    /// Notes what the entries of a document, which was at `was`, change by. Where that cannot be told, the index is to be built anew.
+    /// Notes what the entries of a document, which was at `was`, change by. Where that cannot be told, the index is to
+    /// be built anew.
     fn catch_up_with(
         &self,
         indexes: &mut [Behind],

@@ -9,7 +9,8 @@ use crate::update::Changes;
 use super::super::read::Located;
 use super::txn::{Newest, WriteTxn};
 
-/// What an insert does where documents are in the way: that of the key, or others that have what only one may have in a unique index.
+/// What an insert does where documents are in the way: that of the key, or others for which a unique index refuses
+/// the new one.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum OnConflict<'a> {
@@ -108,8 +109,8 @@ impl WriteTxn {
     //# An insert on conflict MUST put the given document when none is in the way. Otherwise it MUST leave all
     //# documents as they are, put the given one in the place of all that are in the way, or update the first of
     //# them, as was asked.
-    /// Puts a document, given in its encoded form, or does what `on_conflict` says where others are in the way. The first of these is the one
-    /// before.
+    /// Puts a document, given in its encoded form, or does what `on_conflict` says where others are in the way.
+    /// The first of these is the one before.
     pub(crate) fn insert_on_conflict(
         &mut self,
         name: &str,
@@ -128,6 +129,7 @@ impl WriteTxn {
         {
             return self.leave_or_update(collection, key, newest, before, on_conflict);
         }
+        // What is put is put for a trial: where an index refuses it, it is undone.
         loop {
             let put = self.call(|txn| {
                 let (newest, found) = txn.find(collection, key)?;
@@ -161,23 +163,20 @@ impl WriteTxn {
         name: &str,
         key: KeyRef<'_>,
         body: &[u8],
-        changes: Changes<'_>,
+        changes: &Changes<'_>,
     ) -> Result<BeforeAfter> {
         key.check_len()?;
         changes.check()?;
         let collection = self.collection(name, true)?;
-        match self.find(collection, key)? {
-            (newest, Some(before)) => {
-                self.leave_or_update(collection, key, newest, before, &OnConflict::Update(changes))
-            }
-            (newest, before) => {
-                let after = self.put_unless_equal(collection, key, newest, None, body.to_vec())?;
-                Ok(BeforeAfter { before, after })
-            }
-        }
+        let (newest, before) = self.find(collection, key)?;
+        let after = match &before {
+            Some(before) => self.change(collection, key, newest, before, changes)?,
+            None => self.put_unless_equal(collection, key, newest, None, body.to_vec())?,
+        };
+        Ok(BeforeAfter { before, after })
     }
 
-    /// Leaves the document that is there, or changes it.
+    /// Updates the document that is there, where that was asked, and leaves it where not.
     fn leave_or_update(
         &mut self,
         collection: u32,
