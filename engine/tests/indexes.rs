@@ -252,6 +252,38 @@ fn what_is_written_while_an_index_is_built_is_in_it() {
     built_beside_writers();
 }
 
+//= spec/index.md#i-5-1-beside-others
+//= type=test
+//# Until the commit that makes it part of the state, an index MUST NOT be seen, used, or refuse a write.
+#[test]
+fn what_no_entry_has_room_for_is_written_while_an_index_is_built_and_refuses_the_index_if_it_stays() {
+    let options = Options::new().sector(64).segment_bytes(512);
+    let (short, long) = ("a".repeat(8), "a".repeat(100));
+    for stays in [false, true] {
+        let c = Db::open_on(MemoryStorage::new(), &options).expect("memory refuses nothing").collection("c");
+        c.put_many((0..1000).map(|n| (format!("b{n}"), doc! { "n": n }))).expect("memory refuses nothing");
+        let mut is_done = false;
+        let made = c.create_index_with(by("n", &["$.n"]), false, |_| {
+            if !std::mem::replace(&mut is_done, true) {
+                c.put_many([&short, &long].map(|key| (&**key, doc! { "n": 7 })))
+                    .expect("nothing refuses it yet");
+                if !stays {
+                    c.delete(&*long).expect("memory refuses nothing");
+                }
+            }
+            std::ops::ControlFlow::Continue(())
+        });
+        if stays {
+            assert!(matches!(made, Err(Error::KeyTooLong { len: 100, .. })), "{made:?}");
+            assert!(c.indexes().expect("there").is_empty());
+        } else {
+            assert!(made.expect("all entries have room") && is_whole(&c, "n"));
+            let refused = c.put(&*long, doc! {});
+            assert!(matches!(refused, Err(Error::KeyTooLong { len: 100, .. })), "{refused:?}");
+        }
+    }
+}
+
 #[test]
 fn a_collection_that_is_cleared_while_an_index_is_built_has_the_index_of_what_came_after() {
     let db = Db::in_memory();

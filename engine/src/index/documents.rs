@@ -399,6 +399,11 @@ impl Target {
         self.building.as_ref().is_none_or(|building| building.covers(key))
     }
 
+    /// Has the build of an index begin anew, if it is one that is being built, and says so.
+    pub(crate) fn builds_anew(&self) -> bool {
+        self.building.as_ref().map(|building| building.end()).is_some()
+    }
+
     //= spec/index.md#i-5-1-beside-others
     //# Until the commit that makes it part of the state, an index MUST NOT be seen, used, or refuse a write.
     /// Whether a write is held to it.

@@ -58,17 +58,18 @@ impl WriteTxn {
                     target.entries.unless_damaged(made)?;
                 }
                 Ok(None) => {}
-                // What was gathered of the document is not to be told apart: the build begins anew.
-                Err(Error::Corrupt(_)) if target.building.is_some() => {
-                    target.building.iter().for_each(|building| building.end());
-                    return Ok(());
-                }
+                // What was gathered of the document is not to be told apart.
+                Err(Error::Corrupt(_)) if target.builds_anew() => return Ok(()),
                 // What the document was cannot be told any more; what the index has of it can.
                 Err(Error::Corrupt(_)) => entries_of(&self.shared, target, key, limits, before)?,
                 Err(error) => return Err(error.clone()),
             }
             if let Some(body) = body {
-                definition.entries(RawDocument::from_verified(body), key, limits, after)?;
+                match definition.entries(RawDocument::from_verified(body), key, limits, after) {
+                    // If it is still there when all are gone through, it is the build that is refused.
+                    Err(_) if target.builds_anew() => return Ok(()),
+                    made => made?,
+                }
             }
             let change = self.batch.changes.len();
             if definition.is_unique() {
