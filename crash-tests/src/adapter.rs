@@ -186,6 +186,13 @@ macro_rules! write {
                     $crate::changes::apply(by, |changes| $collection.update(convert::key(key), changes))?;
                 Outcome::Updated { matched: updated.matched().into(), changed: updated.changed().into() }
             }
+            Op::InsertOnConflict { key, document, on_conflict, .. } => {
+                let (key, document) = (convert::key(key), convert::document(document));
+                let updated = $crate::changes::on_conflict(on_conflict, |on_conflict| {
+                    $collection.insert_on_conflict(key, document, on_conflict)
+                })?;
+                Outcome::Updated { matched: updated.matched().into(), changed: updated.changed().into() }
+            }
             Op::UpdateMany { filter, by, .. } => {
                 let filter = holotype::query::Filter::parse(filter)?;
                 let report = $crate::changes::apply(by, |changes| $collection.update_many(&filter, changes))?;

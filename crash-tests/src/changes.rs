@@ -3,6 +3,7 @@
 use holotype::Update;
 use holotype::document::{JsonMode, JsonPointer};
 use holotype::update::{Changes, JsonPatch, Number, Operation};
+use holotype_model::OnConflict;
 use holotype_model::update::{Action, By, Change, PatchOp, PathStep};
 
 use crate::convert;
@@ -13,6 +14,15 @@ pub fn apply<R>(by: &By, then: impl FnOnce(Changes<'_>) -> R) -> R {
         By::Patch(ops) => then(Changes::from(&patch(ops))),
         By::Merge(document) => then(Changes::merge(&convert::document(document))),
         By::Update(changes) => then(Changes::from(update(changes))),
+    }
+}
+
+/// Calls `then` with the store's form of what the model's insert does where others are in the way.
+pub fn on_conflict<R>(on_conflict: &OnConflict, then: impl FnOnce(holotype::OnConflict<'_>) -> R) -> R {
+    match on_conflict {
+        OnConflict::Skip => then(holotype::OnConflict::Skip),
+        OnConflict::Replace => then(holotype::OnConflict::Replace),
+        OnConflict::Update(by) => apply(by, |changes| then(holotype::OnConflict::Update(changes))),
     }
 }
 

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use crate::index::Definition;
 use crate::key::Key;
 use crate::limits::Limits;
-use crate::op::Op;
+use crate::op::{OnConflict, Op};
 use crate::outcome::Outcome;
 use crate::read::answer;
 use crate::state::{Change, State};
-use crate::update::{By, admitted, updated};
+use crate::update::{By, admitted, in_the_way, updated};
 use crate::value::Document;
 
 //= spec/semantics.md#s-4-8-insert-with-a-key
@@ -56,6 +56,9 @@ pub(crate) fn effect(state: &State, op: &Op, limits: &Limits) -> (Vec<Change>, O
         }),
         // spec: U-6
         Op::Update { collection, key, by, .. } => update(state, collection, key, by, limits),
+        Op::InsertOnConflict { collection, key, document, on_conflict, .. } => {
+            insert_on_conflict(state, collection, (key, document), on_conflict, limits)
+        }
         // spec: U-7
         Op::UpdateMany { collection, filter, by, .. } => {
             let after = |document: &Document| {
@@ -95,6 +98,39 @@ fn update(state: &State, name: &str, key: &Key, by: &By, limits: &Limits) -> (Ve
     let changed = after != *stored.document;
     let changes = if changed { puts(state, name, [(key.clone(), after)]) } else { Vec::new() };
     (changes, Outcome::Updated { matched: 1, changed: changed.into() })
+}
+
+//= spec/update.md#u-6-5-insert-on-conflict
+//# An insert on conflict MUST put the given document when none is in the way. Otherwise it MUST leave all
+//# documents as they are, put the given one in the place of all that are in the way, or update the first of
+//# them, as was asked.
+fn insert_on_conflict(
+    state: &State,
+    name: &str,
+    (key, document): (&Key, &Document),
+    on_conflict: &OnConflict,
+    limits: &Limits,
+) -> (Vec<Change>, Outcome) {
+    let in_the_way = in_the_way(state, name, key, document);
+    let put = || puts(state, name, [(key.clone(), document.clone())]);
+    let Some((first, _)) = in_the_way.first() else {
+        return (put(), Outcome::Updated { matched: 0, changed: 1 });
+    };
+    let changes = match on_conflict {
+        OnConflict::Skip => Vec::new(),
+        OnConflict::Update(by) => return update(state, name, first, by, limits),
+        // spec: U-6.2
+        OnConflict::Replace if state.find(name, key).is_some_and(|stored| *stored.document == *document) => {
+            Vec::new()
+        }
+        OnConflict::Replace => {
+            let others = in_the_way.iter().map(|(other, _)| other).filter(|other| *other != key);
+            let delete = |other: &Key| Change::Delete { collection: name.to_owned(), key: other.clone() };
+            others.map(delete).chain(put()).collect()
+        }
+    };
+    let changed = u64::from(!changes.is_empty());
+    (changes, Outcome::Updated { matched: 1, changed })
 }
 
 //= spec/update.md#u-7-1-many-documents

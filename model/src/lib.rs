@@ -51,7 +51,7 @@ mod value;
 pub use key::{Key, KeyRange, Prefix};
 pub use limits::Limits;
 pub use model::{Commit, Ending, Model};
-pub use op::{Durability, Op};
+pub use op::{Durability, OnConflict, Op};
 pub use oracle::{Disagreement, Oracle, Survived};
 pub use outcome::{Failure, Outcome, Refusal};
 pub use state::{Change, Collection, Dump, DumpedIndex, Index, State, Stored};

@@ -16,6 +16,17 @@ pub enum Durability {
     Synced,
 }
 
+/// What an insert does where other documents are in the way (spec: U-6.5).
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum OnConflict {
+    /// They stay as they are.
+    Skip,
+    /// The given one takes the place of them all.
+    Replace,
+    /// The first of them is changed.
+    Update(By),
+}
+
 /// One call.
 #[expect(missing_docs, reason = "the fields are the words of the variants' own sentences")]
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -34,6 +45,14 @@ pub enum Op {
     Replace { collection: String, key: Key, document: Document, durability: Durability },
     /// Changes the key's document, if it has one; answers `Updated`.
     Update { collection: String, key: Key, by: By, durability: Durability },
+    /// Puts the document under the key, or does what is said where others are in the way; answers `Updated`.
+    InsertOnConflict {
+        collection: String,
+        key: Key,
+        document: Document,
+        on_conflict: OnConflict,
+        durability: Durability,
+    },
     /// Changes each document that the filter admits; answers `Updated`.
     UpdateMany { collection: String, filter: String, by: By, durability: Durability },
     /// Takes each document that the filter admits away; answers `Updated`.
@@ -140,6 +159,7 @@ impl Op {
             | Op::Delete { durability, .. }
             | Op::ReplaceIf { durability, .. }
             | Op::Update { durability, .. }
+            | Op::InsertOnConflict { durability, .. }
             | Op::UpdateMany { durability, .. }
             | Op::DeleteMany { durability, .. }
             | Op::DeleteIf { durability, .. }
@@ -169,6 +189,7 @@ impl Op {
             | Op::Delete { durability, .. }
             | Op::ReplaceIf { durability, .. }
             | Op::Update { durability, .. }
+            | Op::InsertOnConflict { durability, .. }
             | Op::UpdateMany { durability, .. }
             | Op::DeleteMany { durability, .. }
             | Op::DeleteIf { durability, .. }
@@ -253,7 +274,8 @@ impl Op {
             | Op::Put { document, .. }
             | Op::InsertWithKey { document, .. }
             | Op::Replace { document, .. }
-            | Op::ReplaceIf { document, .. } => vec![document],
+            | Op::ReplaceIf { document, .. }
+            | Op::InsertOnConflict { document, .. } => vec![document],
             Op::InsertMany { documents, .. } => documents.iter().collect(),
             Op::PutMany { entries, .. } => entries.iter().map(|(_, document)| document).collect(),
             _ => Vec::new(),
@@ -268,7 +290,8 @@ impl Op {
             | Op::Put { document, .. }
             | Op::InsertWithKey { document, .. }
             | Op::Replace { document, .. }
-            | Op::ReplaceIf { document, .. } => vec![document],
+            | Op::ReplaceIf { document, .. }
+            | Op::InsertOnConflict { document, .. } => vec![document],
             Op::InsertMany { documents, .. } => documents.iter_mut().collect(),
             Op::PutMany { entries, .. } => entries.iter_mut().map(|(_, document)| document).collect(),
             _ => Vec::new(),
@@ -284,6 +307,7 @@ impl Op {
             | Op::Delete { key, .. }
             | Op::ReplaceIf { key, .. }
             | Op::Update { key, .. }
+            | Op::InsertOnConflict { key, .. }
             | Op::DeleteIf { key, .. }
             | Op::Get { key, .. }
             | Op::Contains { key, .. } => vec![key],
@@ -304,6 +328,7 @@ impl Op {
             | Op::Delete { collection, .. }
             | Op::ReplaceIf { collection, .. }
             | Op::Update { collection, .. }
+            | Op::InsertOnConflict { collection, .. }
             | Op::UpdateMany { collection, .. }
             | Op::DeleteMany { collection, .. }
             | Op::DeleteIf { collection, .. }

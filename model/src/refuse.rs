@@ -7,10 +7,10 @@ use crate::encoded::document_len;
 use crate::index::{Definition, DefinitionText, breaks_uniqueness, entries_of, key_bytes};
 use crate::key::Key;
 use crate::limits::Limits;
-use crate::op::Op;
+use crate::op::{OnConflict, Op};
 use crate::outcome::Refusal;
 use crate::state::{Change, Collection, Index, State};
-use crate::update::{admitted, updated};
+use crate::update::{admitted, in_the_way, updated};
 use crate::value::{Document, document_depth};
 
 //= spec/semantics.md#s-2-2-one-of-the-reasons
@@ -28,6 +28,11 @@ pub(crate) fn refusals(state: &State, op: &Op, limits: &Limits) -> BTreeSet<Refu
     }
     if let Op::Update { collection, key, by, .. } = op
         && let Some(stored) = state.find(collection, key)
+    {
+        reasons.extend(updated(&stored.document, by, limits).err());
+    }
+    if let Op::InsertOnConflict { collection, key, document, on_conflict: OnConflict::Update(by), .. } = op
+        && let Some((_, stored)) = in_the_way(state, collection, key, document).first()
     {
         reasons.extend(updated(&stored.document, by, limits).err());
     }
@@ -75,6 +80,7 @@ fn refuse_for_names(state: &State, op: &Op, limits: &Limits, reasons: &mut BTree
         | Op::Put { collection, .. }
         | Op::PutMany { collection, .. }
         | Op::InsertWithKey { collection, .. }
+        | Op::InsertOnConflict { collection, .. }
         | Op::CreateIndex { collection, .. }
         | Op::ReplaceIndex { collection, .. }
         | Op::CreateCollection { collection, .. } => invalid(collection).then_some(Refusal::InvalidName),
@@ -163,7 +169,8 @@ fn refuse_for_ids(state: &State, op: &Op, reasons: &mut BTreeSet<Refusal>) {
         | Op::InsertMany { .. }
         | Op::Put { .. }
         | Op::PutMany { .. }
-        | Op::InsertWithKey { .. } => begins(there.is_none() && !op.documents().is_empty()),
+        | Op::InsertWithKey { .. }
+        | Op::InsertOnConflict { .. } => begins(there.is_none() && !op.documents().is_empty()),
         _ => 0,
     };
     if state.last_collection_id().checked_add(ids_taken).is_none() {

@@ -243,7 +243,7 @@ fn needs(op: &Op) -> BTreeSet<Feature> {
         Op::ScanPrefix { .. } => &[Feature::PrefixScans],
         Op::Checkpoint | Op::Clean | Op::Compact => &[Feature::Maintenance],
         Op::ReplaceIf { .. } | Op::DeleteIf { .. } => &[Feature::Versions],
-        Op::Update { .. } => &[Feature::ChosenKeys, Feature::Updates],
+        Op::Update { .. } | Op::InsertOnConflict { .. } => &[Feature::ChosenKeys, Feature::Updates],
         Op::UpdateMany { .. } | Op::DeleteMany { .. } => &[Feature::Updates],
         Op::IndexScan { reverse: true, .. } | Op::IndexDocuments { reverse: true, .. } => {
             &[Feature::Indexes, Feature::ReverseScans]

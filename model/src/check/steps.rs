@@ -268,7 +268,12 @@ impl Steps {
                 let (filter, by) = (updates::filter(&mut self.rng), updates::by(&mut self.rng));
                 Op::UpdateMany { collection, filter, by, durability }
             }
-            _ => Op::Update { collection, key: self.key(), by: updates::by(&mut self.rng), durability },
+            3 | 4 => Op::Update { collection, key: self.key(), by: updates::by(&mut self.rng), durability },
+            _ => {
+                let (key, document) = (self.key(), self.document());
+                let on_conflict = updates::on_conflict(&mut self.rng);
+                Op::InsertOnConflict { collection, key, document, on_conflict, durability }
+            }
         }
     }
 

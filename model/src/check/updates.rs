@@ -1,5 +1,6 @@
 //! Changes of documents, and filters, that are likely to meet a mistake.
 
+use crate::op::OnConflict;
 use crate::update::{Action, By, Change, PatchOp, PathStep};
 use crate::value::{Document, Value};
 
@@ -41,6 +42,14 @@ pub(super) fn by(rng: &mut Rng) -> By {
         }]),
         4 => By::Update(vec![change(rng), change(rng)]),
         _ => By::Update(vec![inc("n".to_owned())]),
+    }
+}
+
+pub(super) fn on_conflict(rng: &mut Rng) -> OnConflict {
+    match rng.below(3) {
+        0 => OnConflict::Skip,
+        1 => OnConflict::Replace,
+        _ => OnConflict::Update(by(rng)),
     }
 }
 

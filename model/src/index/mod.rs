@@ -13,4 +13,4 @@ pub use entry::{Place, Shown, Tuple};
 pub(crate) use order_key::key_bytes;
 pub use range::TupleRange;
 pub(crate) use range::walk;
-pub(crate) use unique::breaks_uniqueness;
+pub(crate) use unique::{breaks_uniqueness, conflicts};

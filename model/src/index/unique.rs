@@ -15,16 +15,39 @@ pub(crate) fn breaks_uniqueness<'d>(
     if !definition.unique {
         return false;
     }
-    let of_document =
-        |(key, document)| tuples(definition, document).into_iter().map(move |tuple| (tuple, key));
-    // spec: I-3.1
-    let documents = documents.filter(|(_, document)| definition.admits(document));
-    let is_whole = |(tuple, _): &(Tuple, &Key)| tuple.iter().all(Option::is_some);
-    let mut taken: Vec<(Tuple, &Key)> = documents.flat_map(of_document).filter(is_whole).collect();
+    let of_document = |(key, document)| whole_tuples(definition, document).map(move |tuple| (tuple, key));
+    let mut taken: Vec<(Tuple, &Key)> = documents.flat_map(of_document).collect();
     // Whole tuples only: neither long ones nor marks are of account, so documents are compared by their values.
     taken.sort_by(|(a, _), (b, _)| compare(definition, a, b));
     taken.windows(2).any(|pair| {
         let [(a, of), (b, other)] = pair else { unreachable!("windows of two") };
         compare(definition, a, b).is_eq() && of != other
     })
+}
+
+/// The keys of the documents that have a tuple of this document in the index, if it is unique: in the order of its tuples.
+pub(crate) fn conflicts<'d>(
+    definition: &Definition,
+    document: &Document,
+    documents: &[(&'d Key, &'d Document)],
+) -> Vec<&'d Key> {
+    if !definition.unique {
+        return Vec::new();
+    }
+    let mut own: Vec<Tuple> = whole_tuples(definition, document).collect();
+    own.sort_by(|a, b| compare(definition, a, b));
+    let others = |tuple: &Tuple| {
+        let has_it =
+            |other| whole_tuples(definition, other).any(|it| compare(definition, &it, tuple).is_eq());
+        let others = documents.iter().filter(|(_, other)| has_it(other));
+        others.map(|(key, _)| *key).collect::<Vec<_>>()
+    };
+    own.iter().flat_map(others).collect()
+}
+
+// spec: I-3.1
+/// The tuples of a document whose components all have a value.
+fn whole_tuples(definition: &Definition, document: &Document) -> impl Iterator<Item = Tuple> {
+    let tuples = if definition.admits(document) { tuples(definition, document) } else { Vec::new() };
+    tuples.into_iter().filter(|tuple| tuple.iter().all(Option::is_some))
 }

@@ -190,6 +190,9 @@ impl Op {
                 write!(f, "*{}", Way(*reverse, *limit))?;
             }
             Op::Update { key, by, .. } => write!(f, " {key} by {by:?}")?,
+            Op::InsertOnConflict { key, document, on_conflict, .. } => {
+                write!(f, " {key} {} or {on_conflict:?}", Shown(document))?;
+            }
             Op::UpdateMany { filter, by, .. } => write!(f, " where {filter:?} by {by:?}")?,
             Op::DeleteMany { filter, .. } => write!(f, " where {filter:?}")?,
             _ => {
@@ -230,6 +233,7 @@ impl Op {
             Op::IndexCount { .. } => "index count",
             Op::ReplaceIf { .. } => "replace if unchanged",
             Op::Update { .. } => "update",
+            Op::InsertOnConflict { .. } => "insert on conflict",
             Op::UpdateMany { .. } => "update many",
             Op::DeleteMany { .. } => "delete many",
             Op::DeleteIf { .. } => "delete if unchanged",

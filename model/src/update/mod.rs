@@ -11,11 +11,12 @@ pub use patch::{PatchOp, apply_patch};
 use std::collections::BTreeMap;
 
 use crate::encoded::value_len;
+use crate::index::conflicts;
 use crate::key::Key;
 use crate::limits::Limits;
 use crate::outcome::Refusal;
 use crate::query::Filter;
-use crate::state::{State, Stored};
+use crate::state::{Index, State, Stored};
 use crate::value::{Document, Value};
 
 /// Why a patch or an update fails, without what is said of it.
@@ -79,6 +80,27 @@ pub(crate) fn admitted(state: &State, name: &str, filter: &str) -> Vec<(Key, Sto
     let admits =
         |(key, stored): &(&Key, &Stored)| filter.admits(Some(*key), &stored.document, &BTreeMap::new());
     all.filter(admits).map(|(key, stored)| (key.clone(), stored.clone())).collect()
+}
+
+//= spec/update.md#u-6-5-insert-on-conflict
+//# In the way of an insert on conflict are the key's document, and those of other keys for which a unique index
+//# would refuse the given one (I-3.1); in this order, that in which the indexes were made, and in each that of
+//# the given document's entries.
+/// The documents that are in the way of one under this key.
+pub(crate) fn in_the_way(state: &State, name: &str, key: &Key, document: &Document) -> Vec<(Key, Stored)> {
+    let Some(collection) = state.collection(name) else { return Vec::new() };
+    let mut indexes: Vec<&Index> = collection.indexes.values().collect();
+    indexes.sort_by_key(|index| index.id);
+    let documents: Vec<(&Key, &Document)> = collection.documents().collect();
+    let mut keys: Vec<&Key> = collection.documents.keys().filter(|there| *there == key).collect();
+    for Index { definition, .. } in indexes {
+        for other in conflicts(definition, document, &documents) {
+            if other != key && !keys.contains(&other) {
+                keys.push(other);
+            }
+        }
+    }
+    keys.into_iter().map(|key| (key.clone(), collection.documents[key].clone())).collect()
 }
 
 /// The operation that failed, counted from 0, and why.
