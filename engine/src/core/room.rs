@@ -215,7 +215,11 @@ impl Writer {
             // Once for each segment: whoever is asked holds the writer while it looks.
             let is_new =
                 std::mem::replace(&mut self.budget.looked_for, self.budget.opened) != self.budget.opened;
-            return if is_new { Upkeep::Look } else { Upkeep::Nothing };
+            return match is_new {
+                false => Upkeep::Nothing,
+                true if self.is_much_behind() => Upkeep::Check,
+                true => Upkeep::Look,
+            };
         }
         (self.budget.opened, self.budget.looked_for, self.budget.has_grown) = (0, 0, false);
         self.budget.superseded = self.accounts.superseded();

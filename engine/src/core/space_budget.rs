@@ -52,7 +52,7 @@ pub(crate) enum Upkeep {
     Nothing,
     /// Maintenance may have something to do.
     Look,
-    /// The length of the file is to be held against its bound.
+    /// The file, and the log since the last checkpoint, are to be held against their bounds.
     Check,
 }
 

@@ -49,9 +49,12 @@ impl Core {
             && writer.behind().is_checkpoint_wanted_at_close(segment_bytes)
     }
 
-    /// Whether the file is so long that those who write must help.
+    /// How much those who write must help.
     pub(crate) fn pressure(&self) -> Result<Pressure> {
         let mut writer = self.writer()?;
+        if writer.is_much_behind() {
+            return Ok(Pressure::Much);
+        }
         let figures = writer.figures();
         if writer.is_in_vain(Effort::Keep, &figures) {
             return Ok(Pressure::None);
@@ -191,10 +194,15 @@ impl Writer {
         Behind {
             log: self.log_since_checkpoint(),
             checkpoint: self.checkpoints.newest_bytes(),
-            log_max: self.shared.options.index_bytes.map_or(u64::MAX, |bytes| bytes / INDEX_SHARE),
+            log_max: self.shared.options.index_bytes.map(|bytes| bytes / INDEX_SHARE),
             fits_first_segment: self.fits_first_segment(),
             has_damage: self.shared.opening.has_damage(),
         }
+    }
+
+    /// Whether those who write must wait for a checkpoint.
+    pub(in crate::core) fn is_much_behind(&self) -> bool {
+        self.behind().is_much(self.shared.options.checkpoint_bytes)
     }
 
     /// Bytes of log behind the newest checkpoint.

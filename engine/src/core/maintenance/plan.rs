@@ -20,13 +20,13 @@ impl Effort {
     }
 }
 
-/// How near the file is to its bound.
+/// How near the file is to its bound, or what must stay in memory to its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pressure {
     None,
     /// Who writes takes a step, where the thread of maintenance does not keep up.
     Some,
-    /// Who writes waits until the file is shorter.
+    /// Who writes waits until the file is shorter, or the log since the last checkpoint.
     Much,
 }
 
@@ -69,8 +69,8 @@ pub(super) struct Behind {
     pub(super) log: u64,
     /// Bytes of that checkpoint.
     pub(super) checkpoint: u64,
-    /// So much log is enough, however large that is.
-    pub(super) log_max: u64,
+    /// So much log is enough, however large that is: what it changed stays in memory.
+    pub(super) log_max: Option<u64>,
     /// Whether the whole log lies in its first segment: then it is read sooner than any checkpoint.
     pub(super) fits_first_segment: bool,
     /// Something of that checkpoint could not be read (spec: P-2.5).
@@ -84,7 +84,16 @@ impl Behind {
     pub(super) fn is_checkpoint_due(&self, checkpoint_bytes: u64) -> bool {
         self.has_damage
             || !self.fits_first_segment
-                && self.log >= checkpoint_bytes.max(self.log_max.min(4 * self.checkpoint))
+                && self.log >= checkpoint_bytes.max(self.log_max.unwrap_or(u64::MAX).min(4 * self.checkpoint))
+    }
+
+    //= spec/space.md#p-6-3-who-does-it
+    //# So MAY one that finds the log since the last checkpoint twice as long as it is where a checkpoint comes due, in a store whose
+    //# index may take a number of bytes in memory: what changed since then stays there (P-2.1).
+    /// Whether those who write must wait for a checkpoint: what they change would take more and more memory meanwhile.
+    pub(super) fn is_much(&self, checkpoint_bytes: u64) -> bool {
+        self.is_checkpoint_due(checkpoint_bytes)
+            && self.log_max.is_some_and(|log_max| self.log >= 2 * checkpoint_bytes.max(log_max))
     }
 
     /// So much that another checkpoint, at the end, makes the next opening quicker (spec: P-2.6).

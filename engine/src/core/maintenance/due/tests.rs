@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::core::Expect;
-use crate::core::Purpose;
+use crate::core::{Purpose, Upkeep};
 use crate::document::KeyRef;
 use crate::options::{Durability, Options};
 use crate::storage::MemoryStorage;
@@ -24,6 +24,31 @@ fn put(core: &Core, keys: std::ops::Range<i64>) -> Result<()> {
         writer.commit(Durability::Buffered)?;
     }
     writer.sync()
+}
+
+//= spec/space.md#p-6-3-who-does-it
+//= type=test
+//# So MAY one that finds the log since the last checkpoint twice as long as it is where a checkpoint comes due, in a store whose
+//# index may take a number of bytes in memory: what changed since then stays there (P-2.1).
+#[test]
+fn those_who_write_take_a_checkpoint_once_too_much_of_a_bounded_index_stays_in_memory() {
+    const INDEX_BYTES: u64 = 16 << 10;
+    let options = tiny().checkpoint_bytes(512);
+    for (options, is_bounded) in [(options.clone(), false), (options.index_bytes(INDEX_BYTES), true)] {
+        let core = open(&options);
+        let mut longest = 0;
+        for key in 0..2_000 {
+            put(&core, key..key + 1).expect("there is room");
+            let upkeep = core.writer().expect("it is opened for writing").upkeep();
+            while upkeep == Upkeep::Check
+                && core.pressure().expect("it is opened for writing") == Pressure::Much
+                && core.maintain(Effort::Keep).expect("there is room") == Stepped::Done
+            {}
+            longest = longest.max(core.writer().expect("it is opened for writing").log_since_checkpoint());
+        }
+        // Looked at once for each segment.
+        assert_eq!(longest <= INDEX_BYTES / 2 + 2 * 512, is_bounded, "{longest} bytes");
+    }
 }
 
 #[test]

@@ -68,7 +68,7 @@ impl Profile {
         let behind = Behind {
             log: draw(16) * 4,
             checkpoint: draw(4) * if draw(2) == 0 { 4 } else { 256 },
-            log_max: u64::MAX,
+            log_max: None,
             fits_first_segment: draw(4) == 0,
             has_damage: draw(8) == 0,
         };

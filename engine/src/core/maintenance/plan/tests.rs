@@ -19,7 +19,7 @@ fn a_checkpoint_is_due_behind_enough_log_or_four_times_its_own_length() {
     let behind = |log, checkpoint| Behind {
         log,
         checkpoint,
-        log_max: u64::MAX,
+        log_max: None,
         fits_first_segment: false,
         has_damage: false,
     };
@@ -38,8 +38,13 @@ fn a_checkpoint_is_due_behind_enough_log_or_four_times_its_own_length() {
     for (log, log_max, is_due) in
         [(7_999, 8_000, false), (8_000, 8_000, true), (4_999, 100, false), (5_000, 100, true)]
     {
-        let behind = Behind { log_max, ..behind(log, 1 << 20) };
+        let behind = Behind { log_max: Some(log_max), ..behind(log, 1 << 20) };
         assert_eq!(behind.is_checkpoint_due(5_000), is_due, "{behind:?}");
+        for (log, is_much) in [(2 * log - 1, false), (2 * log, is_due)] {
+            assert_eq!(Behind { log, ..behind }.is_much(5_000), is_much, "{behind:?}");
+            assert!(!Behind { log, log_max: None, ..behind }.is_much(5_000));
+            assert!(!Behind { log, fits_first_segment: true, ..behind }.is_much(5_000));
+        }
     }
     for (log, checkpoint, is_wanted) in [
         (1_000, 0, false),
@@ -59,8 +64,7 @@ fn a_checkpoint_is_due_behind_enough_log_or_four_times_its_own_length() {
 //# After something of it could not be read later, a writer SHOULD take the next checkpoint at once.
 #[test]
 fn a_checkpoint_is_due_behind_one_with_damage_however_short_the_log_is() {
-    let behind =
-        Behind { log: 0, checkpoint: 0, log_max: u64::MAX, fits_first_segment: true, has_damage: true };
+    let behind = Behind { log: 0, checkpoint: 0, log_max: None, fits_first_segment: true, has_damage: true };
     assert!(behind.is_checkpoint_due(5_000) && behind.is_checkpoint_wanted_at_close(1_000));
 }
 
