@@ -159,6 +159,8 @@ catalogue! {
     EqualWritten,
     /// An update that names a version changes any.
     VersionOfUpdateIgnored,
+    /// A unique index refuses an insert on conflict for the document of another key.
+    ConflictOfIndexRefused,
     /// An update of many documents changes each twice.
     ManyUpdatedTwice,
     /// An update of many documents leaves out those that cannot be changed, and says nothing of it.

@@ -142,7 +142,11 @@ impl WriteTxn {
                 )
             });
             let other = match put {
-                Err(Error::UniqueViolation { ref key, .. }) => key.clone(),
+                Err(Error::UniqueViolation { ref key, .. })
+                    if !seeded::is_on(Bug::ConflictOfIndexRefused) =>
+                {
+                    key.clone()
+                }
                 put => return put.map(|after| BeforeAfter { before: first, after }),
             };
             let (newest, found) = self.find(collection, other.as_ref())?;
