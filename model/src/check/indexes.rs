@@ -6,9 +6,11 @@ use crate::index::{DefinitionText, PathText, Place, Tuple, TupleRange};
 use crate::key::Key;
 use crate::limits::Limits;
 use crate::op::{Durability, Op};
+use crate::subject::{Feature, Features};
 use crate::value::{Document, Value};
 
 use super::rng::Rng;
+use super::updates;
 
 /// The names of indexes of one path, and of two. What has one of these names has so many components in every state, so that
 /// ends of ranges fit.
@@ -79,7 +81,7 @@ pub(super) fn step(
     made: &[(String, String)],
     place: (String, Key),
     durability: Durability,
-    limits: &Limits,
+    features: &Features,
 ) -> Op {
     match rng.below(12) {
         // Without an index there is nothing to read through, or to write beside.
@@ -89,7 +91,7 @@ pub(super) fn step(
             Op::CreateIndex { collection: place.0, index, definition, durability }
         }
         0..2 => change(rng, made, place.0, durability),
-        2..8 => write(rng, made, place, durability, limits),
+        2..8 => write(rng, made, place, durability, features),
         _ => read(rng, made, place),
     }
 }
@@ -99,9 +101,10 @@ fn write(
     made: &[(String, String)],
     place: (String, Key),
     durability: Durability,
-    limits: &Limits,
+    features: &Features,
 ) -> Op {
     let collection = made.last().map_or(place.0, |(collection, _)| collection.clone());
+    let limits = &features.limits();
     let document = document(rng, limits);
     match rng.below(4) {
         0 => Op::Insert { collection, document, durability },
@@ -109,6 +112,10 @@ fn write(
             let entries =
                 vec![(place.1, document), (Key::Int(1 + rng.below(4) as i64), self::document(rng, limits))];
             Op::PutMany { collection, entries, durability }
+        }
+        2 if features.has(Feature::Updates) => {
+            let on_conflict = updates::on_conflict(rng);
+            Op::InsertOnConflict { collection, key: place.1, document, on_conflict, durability }
         }
         _ => Op::Put { collection, key: place.1, document, durability },
     }

@@ -177,8 +177,7 @@ impl Steps {
             return None;
         }
         let (place, durability) = ((self.collection(), self.key()), self.durability());
-        let limits = self.profile.features.limits();
-        Some(indexes::step(&mut self.rng, self.weave.indexes(), place, durability, &limits))
+        Some(indexes::step(&mut self.rng, self.weave.indexes(), place, durability, &self.profile.features))
     }
 
     /// A read where something has changed not long ago.
