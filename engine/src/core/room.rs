@@ -213,12 +213,11 @@ impl Writer {
             && self.budget.opened <= self.accounts.count() / UNCHECKED_SHARE
         {
             // Once for each segment: whoever is asked holds the writer while it looks.
-            let is_new =
-                std::mem::replace(&mut self.budget.looked_for, self.budget.opened) != self.budget.opened;
-            return match is_new {
-                false => Upkeep::Nothing,
-                true if self.is_much_behind() => Upkeep::Check,
-                true => Upkeep::Look,
+            let looked_for = std::mem::replace(&mut self.budget.looked_for, self.budget.opened);
+            return match () {
+                () if looked_for == self.budget.opened => Upkeep::Nothing,
+                () if self.is_much_behind() => Upkeep::Check,
+                () => Upkeep::Look,
             };
         }
         (self.budget.opened, self.budget.looked_for, self.budget.has_grown) = (0, 0, false);

@@ -15,6 +15,7 @@
 //!
 //! The room is pure: bytes and values in, bytes and values out. Equal documents have equal bytes, whichever way they were made.
 
+pub(crate) mod bytes;
 pub(crate) mod cbor;
 mod convert;
 mod encoded;

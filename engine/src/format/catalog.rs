@@ -127,28 +127,19 @@ impl CatalogChange {
         map.encode()
     }
 
+    //= spec/format.md#f-7-1-catalog-records
+    //# A reader MUST refuse, as a newer format, a catalog record whose `op` it does not know.
     /// Reads a catalog record's body.
     ///
     /// # Errors
     /// As [`MapFault`] says.
     pub fn decode(body: &[u8]) -> Result<CatalogChange, MapFault> {
-        Self::decode_keeping(body).map(|(change, _)| change)
-    }
-
-    //= spec/format.md#f-7-1-catalog-records
-    //# A reader MUST refuse, as a newer format, a catalog record whose `op` it does not know.
-    /// Reads a catalog record's body, and the keys in it that this version does not know: whoever writes the
-    /// collection's entry again keeps them (F-7.3).
-    ///
-    /// # Errors
-    /// As [`MapFault`] says.
-    pub fn decode_keeping(body: &[u8]) -> Result<(CatalogChange, Document), MapFault> {
         let map = Document::decode(body).map_err(|_| MapFault::Malformed("not a deterministic CBOR map"))?;
         check_required(&map, &KNOWN_KEYS)?;
         let Some(Value::Text(op)) = map.get("op") else {
             return Err(MapFault::Malformed("no text under `op`"));
         };
-        let change = match &**op {
+        Ok(match &**op {
             "create" => CatalogChange::Create { id: id(&map, "id")?, name: name(&map)? },
             "drop" => CatalogChange::Drop { id: id(&map, "id")? },
             "clear" => CatalogChange::Clear { id: id(&map, "id")?, new: id(&map, "new")? },
@@ -161,12 +152,7 @@ impl CatalogChange {
             "unindex" => CatalogChange::Unindex { id: id(&map, "id")? },
             "reindex" => CatalogChange::Reindex { id: id(&map, "id")?, name: name(&map)? },
             _ => return Err(MapFault::Unsupported),
-        };
-        let mut kept = map;
-        for key in KNOWN_KEYS {
-            kept.remove(key);
-        }
-        Ok((change, kept))
+        })
     }
 }
 

@@ -4,6 +4,7 @@
 
 use std::cmp::Ordering;
 
+use crate::document::bytes::head;
 use crate::index::{Entry, Target};
 use crate::sync::Arc;
 
@@ -49,14 +50,6 @@ struct Place {
     /// The first bytes of the entry as a number: two of them mostly differ there.
     head: u128,
     number: usize,
-}
-
-/// The first 16 bytes as a number that is ordered as they are; zeros for those that are not there.
-fn head(entry: &[u8]) -> u128 {
-    let mut head = [0; 16];
-    let len = entry.len().min(head.len());
-    head[..len].copy_from_slice(&entry[..len]);
-    u128::from_be_bytes(head)
 }
 
 impl EntryChanges {
@@ -128,7 +121,7 @@ impl EntryChanges {
 
     fn place(&self, number: usize) -> Place {
         let EntryChange { entry, .. } = self.get(number);
-        Place { target: self.made[number].target, head: head(entry), number }
+        Place { target: self.made[number].target, head: u128::from_be_bytes(head(entry)), number }
     }
 
     /// The order of indexes, and of entries in them.

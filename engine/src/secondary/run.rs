@@ -4,6 +4,8 @@
 
 use std::ops::Range;
 
+use crate::document::bytes::{head, shared_len};
+
 /// Entries that are gathered in any order, sorted, and handed out in that order.
 #[derive(Debug, Default)]
 pub(crate) struct Run {
@@ -63,16 +65,10 @@ impl Run {
         let bytes = &self.bytes;
         // What all begin with tells none from another.
         let first = self.places.first().map_or(&[][..], |first| &bytes[first.range()]);
-        let shared = self.places.iter().fold(first.len(), |shared, place| {
-            let entry = &bytes[place.range()];
-            first[..shared].iter().zip(entry).take_while(|(one, other)| one == other).count()
-        });
+        let alike = |shared: usize, place: &EntryPlace| shared_len(&first[..shared], &bytes[place.range()]);
+        let shared = self.places.iter().fold(first.len(), alike);
         for place in &mut self.places {
-            let rest = &bytes[place.range()][shared..];
-            let mut head = [0; 8];
-            let len = rest.len().min(head.len());
-            head[..len].copy_from_slice(&rest[..len]);
-            place.head = u64::from_be_bytes(head);
+            place.head = u64::from_be_bytes(head(&bytes[place.range()][shared..]));
         }
         self.places.sort_unstable_by(|one, other| {
             let by_bytes = || bytes[one.range()].cmp(&bytes[other.range()]);

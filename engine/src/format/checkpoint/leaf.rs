@@ -11,6 +11,7 @@
 use super::entry::{BYTES, INT, OUT_OF_ORDER, TEXT, take_varint, unzigzag, value_fault, zigzag};
 use super::stretch::{Ints, Limits, Stretch};
 use crate::document::KeyRef;
+use crate::document::bytes::shared_len;
 use crate::format::varint;
 
 /// What the next entry of a leaf is told as a difference to.
@@ -74,7 +75,7 @@ impl LeafEncoder {
 
     fn append_payload(&mut self, out: &mut Vec<u8>, t: u64, kind: LastKind, payload: &[u8]) {
         let shared = match self.last.kind {
-            Some(before) if before == kind => common_prefix(&self.last.payload, payload),
+            Some(before) if before == kind => shared_len(&self.last.payload, payload),
             _ => 0,
         };
         varint::put(out, (shared as u64) << 3 | t);
@@ -270,10 +271,6 @@ impl Last {
             LastKind::Bytes => KeyRef::Bytes(&self.payload),
         })
     }
-}
-
-pub(super) fn common_prefix(a: &[u8], b: &[u8]) -> usize {
-    a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }
 
 /// All entries, one by one.

@@ -3,10 +3,10 @@
 use std::cmp::Ordering;
 
 use super::entry::{BYTES, INT, TEXT, take_varint, unzigzag, value_fault};
-use super::leaf::common_prefix;
 use super::patch::Changes;
 use super::stretch::Limits;
 use crate::document::KeyRef;
+use crate::document::bytes::shared_len;
 
 /// The entries of a leaf as its record has them, and what the patch over it says: both verified by their checksums.
 #[derive(Debug)]
@@ -62,7 +62,7 @@ fn find(mut entries: &[u8], key: KeyRef<'_>, limits: Limits) -> Option<Option<u6
                 // A key that shares more differs from `key` at the same byte as the one before, so it is below, too.
                 if shared <= alike as u64 {
                     let (shared, sought) = (shared as usize, &payload[shared as usize..]);
-                    let common = common_prefix(suffix, sought);
+                    let common = shared_len(suffix, sought);
                     alike = shared + common;
                     order = suffix[common..].cmp(&sought[common..]);
                 }

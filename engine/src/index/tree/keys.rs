@@ -11,6 +11,8 @@ mod tests;
 use std::cmp::Ordering;
 use std::ops::Range;
 
+use crate::document::bytes::{self, shared_len};
+
 /// So many at most.
 pub(in crate::index) const KEYS_MAX: usize = 64;
 
@@ -45,19 +47,9 @@ impl Default for Keys {
     }
 }
 
-/// The first four bytes as a number that is ordered as they are; zeros for those that are not there.
+/// The first four bytes as a number that is ordered as they are.
 fn head(bytes: &[u8]) -> i32 {
-    let head = bytes.first_chunk::<4>().copied().unwrap_or_else(|| {
-        let mut head = [0; 4];
-        head[..bytes.len()].copy_from_slice(bytes);
-        head
-    });
-    (u32::from_be_bytes(head) ^ 1 << 31) as i32
-}
-
-/// How many bytes both begin with.
-fn shared_len(a: &[u8], b: &[u8]) -> usize {
-    a.iter().zip(b).take_while(|(a, b)| a == b).count()
+    (u32::from_be_bytes(bytes::head(bytes)) ^ 1 << 31) as i32
 }
 
 /// The shortest string that is above `left` and not above `right`, which is greater.
