@@ -206,6 +206,11 @@ fn documents_of_other_keys_are_in_the_way_where_a_unique_index_says_so() {
     })
     .unwrap();
     assert_eq!(users.get(1).unwrap().expect("it was put").to_document().unwrap(), new);
+    let tagged = db.collection("tagged");
+    tagged.create_index(IndexDefinition::new("tags", ["$.tags[*]"]).unwrap().unique()).unwrap();
+    tagged.put_many([(1, doc! { "tags": ["b"] }), (2, doc! { "tags": ["a"] })]).unwrap();
+    let skipped = tagged.insert_on_conflict(3, doc! { "tags": ["b", "a"] }, OnConflict::Skip).unwrap();
+    assert_eq!(skipped.before().expect("it is in the way").to_document().unwrap(), doc! { "tags": ["a"] });
     assert!(db.verify(true).unwrap().is_clean());
 }
 
