@@ -146,8 +146,9 @@ impl Options {
     /// About how many bytes the index may take in memory. What it takes beyond that and can be read again from the file is given up, and is
     /// read again when a call needs it: leaves of names, of byte strings and of the entries of indexes, those first that were read first.
     /// What changed since the checkpoint before the newest stays, and so do all int keys. So a checkpoint is taken at the latest when the log
-    /// since the last one has a quarter of this, but not before [`checkpoint_bytes`](Self::checkpoint_bytes): for a small bound lower both.
-    /// Writers wait for a checkpoint, or take it themselves, once that log is twice as long.
+    /// since the last one has a quarter of this, but not before [`checkpoint_bytes`](Self::checkpoint_bytes): for a small bound lower that too.
+    /// With [`Background::Thread`](crate::Background::Thread), writers wait for a checkpoint, or take it themselves, once that log is twice as
+    /// long.
     /// A leaf for which there is no room is read beside the index each time, but for bytes of leaves that are asked for again.
     /// What is too much goes when no thread is in a call, of which [`verify`](crate::Db::verify) is one, and entries of indexes only when no
     /// snapshot is older. By default all that was read is kept.

@@ -156,8 +156,8 @@ fn an_insert_on_conflict_does_what_it_is_told() {
 //= spec/update.md#u-6-5-insert-on-conflict
 //= type=test
 //# In the way of an insert on conflict are the key's document, and those of other keys for which a unique index
-//# would refuse the given one (I-3.1); in this order, that in which the indexes were made, and in each that of
-//# the given document's entries.
+//# would refuse the given one (I-3.1); in this order, that in which the indexes were made, in each that of the
+//# given document's entries, and for one entry that of their keys.
 #[test]
 fn documents_of_other_keys_are_in_the_way_where_a_unique_index_says_so() {
     let db = Db::in_memory();

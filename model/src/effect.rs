@@ -111,7 +111,7 @@ fn insert_on_conflict(
     on_conflict: &OnConflict,
     limits: &Limits,
 ) -> (Vec<Change>, Outcome) {
-    let in_the_way = in_the_way(state, name, key, document);
+    let in_the_way = in_the_way(state, name, (key, document), limits);
     let put = || puts(state, name, [(key.clone(), document.clone())]);
     let Some((first, _)) = in_the_way.first() else {
         return (put(), Outcome::Updated { matched: 0, changed: 1 });

@@ -32,7 +32,7 @@ pub(crate) fn refusals(state: &State, op: &Op, limits: &Limits) -> BTreeSet<Refu
         reasons.extend(updated(&stored.document, by, limits).err());
     }
     if let Op::InsertOnConflict { collection, key, document, on_conflict: OnConflict::Update(by), .. } = op
-        && let Some((_, stored)) = in_the_way(state, collection, key, document).first()
+        && let Some((_, stored)) = in_the_way(state, collection, (key, document), limits).first()
     {
         reasons.extend(updated(&stored.document, by, limits).err());
     }
@@ -243,6 +243,13 @@ fn refuse_definition(
 //# A write call that would leave a state that breaks I-3.1 MUST be refused as `UniqueViolation`, which names the index, the values, and the key of the other document.
 /// The reasons not to write documents into a collection that has indexes.
 fn refuse_for_entries(state: &State, name: &str, op: &Op, limits: &Limits, reasons: &mut BTreeSet<Refusal>) {
+    if let Op::InsertOnConflict { key, document, .. } = op
+        && state.find(name, key).is_none()
+    {
+        // spec: U-6.5. Whatever is in the way.
+        let indexes = state.collection(name).into_iter().flat_map(|collection| collection.indexes.values());
+        reasons.extend(indexes.filter_map(|index| misfit(&index.definition, key, document, limits)));
+    }
     let (changes, _) = effect(state, op, limits);
     // Without documents there is nothing new that could break a rule.
     if !changes.iter().any(|change| matches!(change, Change::Put { .. })) {

@@ -1,4 +1,4 @@
-//! Byte strings, as far as many that are alike are told apart quickly.
+//! What tells many similar byte strings apart quickly.
 
 /// How many bytes both begin with.
 pub(crate) fn shared_len(a: &[u8], b: &[u8]) -> usize {

@@ -399,8 +399,8 @@ impl Target {
         self.building.as_ref().is_none_or(|building| building.covers(key))
     }
 
-    /// Has the build of an index begin anew, if it is one that is being built, and says so.
-    pub(crate) fn builds_anew(&self) -> bool {
+    /// Ends the build of an index that is being built, which then begins anew. Whether it is one.
+    pub(crate) fn ends_build(&self) -> bool {
         self.building.as_ref().map(|building| building.end()).is_some()
     }
 

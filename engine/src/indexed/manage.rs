@@ -17,7 +17,7 @@ const SAVED_DOCUMENTS_MIN: u64 = 10_000;
 #[non_exhaustive]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IndexProgress {
-    /// Documents gone through.
+    /// Documents gone through. Where others clear the collection, or write what no index has room for, the build begins anew, at 0.
     pub documents: u64,
     /// Documents in the collection; others may write meanwhile.
     pub of: u64,

@@ -78,8 +78,8 @@ impl Store {
     }
 
     /// Sees to what the commits of this store have made due: asks the worker; where that is behind, or somebody is at a step already, and the
-    /// file near its bound all the same, the thread that writes takes a step; where the file, or the log that keeps what it changed in memory,
-    /// has become much too long all the same, it takes steps until that is shorter (spec: P-6.3).
+    /// file near its bound all the same, the thread that writes takes a step; where the file, or the log whose changes must stay in
+    /// memory, has become much too long all the same, it takes steps until that is shorter (spec: P-6.3).
     pub(super) fn keep_up(self: &Arc<Self>, due: Upkeep) {
         if due == Upkeep::Nothing {
             return;

@@ -1,7 +1,7 @@
 //! Uniqueness (spec: I-3).
 
 use super::definition::Definition;
-use super::entry::{Tuple, compare, tuples};
+use super::entry::{Entry, Tuple, compare, tuples};
 use crate::key::Key;
 use crate::value::Document;
 
@@ -25,24 +25,27 @@ pub(crate) fn breaks_uniqueness<'d>(
     })
 }
 
-/// The keys of the documents that have a tuple of this document in the index, if it is unique: in the order of its tuples.
+/// The keys of the documents that have a tuple of this one in the index, if it is unique: in the order of its entries, and of their keys.
 pub(crate) fn conflicts<'d>(
     definition: &Definition,
-    document: &Document,
+    (key, document): (&Key, &Document),
     documents: &[(&'d Key, &'d Document)],
+    tuple_len_max: usize,
 ) -> Vec<&'d Key> {
     if !definition.unique {
         return Vec::new();
     }
-    let mut own: Vec<Tuple> = whole_tuples(definition, document).collect();
-    own.sort_by(|a, b| compare(definition, a, b));
-    let others = |tuple: &Tuple| {
-        let has_it =
-            |other| whole_tuples(definition, other).any(|it| compare(definition, &it, tuple).is_eq());
-        let others = documents.iter().filter(|(_, other)| has_it(other));
+    let entry = |tuple| Entry::new(definition, tuple, key.clone(), tuple_len_max);
+    let mut own: Vec<Entry> = whole_tuples(definition, document).map(entry).collect();
+    own.sort_by(|a, b| a.order_cmp(b, definition));
+    // Long tuples that begin alike are one entry.
+    let others = |entry: &[Entry]| {
+        let is_own = |it: &Tuple| entry.iter().any(|own| compare(definition, it, &own.tuple).is_eq());
+        let others =
+            documents.iter().filter(|(_, other)| whole_tuples(definition, other).any(|it| is_own(&it)));
         others.map(|(key, _)| *key).collect::<Vec<_>>()
     };
-    own.iter().flat_map(others).collect()
+    own.chunk_by(|a, b| a.order_cmp(b, definition).is_eq()).flat_map(others).collect()
 }
 
 // spec: I-3.1

@@ -84,17 +84,22 @@ pub(crate) fn admitted(state: &State, name: &str, filter: &str) -> Vec<(Key, Sto
 
 //= spec/update.md#u-6-5-insert-on-conflict
 //# In the way of an insert on conflict are the key's document, and those of other keys for which a unique index
-//# would refuse the given one (I-3.1); in this order, that in which the indexes were made, and in each that of
-//# the given document's entries.
+//# would refuse the given one (I-3.1); in this order, that in which the indexes were made, in each that of the
+//# given document's entries, and for one entry that of their keys.
 /// The documents that are in the way of one under this key.
-pub(crate) fn in_the_way(state: &State, name: &str, key: &Key, document: &Document) -> Vec<(Key, Stored)> {
+pub(crate) fn in_the_way(
+    state: &State,
+    name: &str,
+    (key, document): (&Key, &Document),
+    limits: &Limits,
+) -> Vec<(Key, Stored)> {
     let Some(collection) = state.collection(name) else { return Vec::new() };
     let mut indexes: Vec<&Index> = collection.indexes.values().collect();
     indexes.sort_by_key(|index| index.id);
     let documents: Vec<(&Key, &Document)> = collection.documents().collect();
     let mut keys: Vec<&Key> = collection.documents.keys().filter(|there| *there == key).collect();
     for Index { definition, .. } in indexes {
-        for other in conflicts(definition, document, &documents) {
+        for other in conflicts(definition, (key, document), &documents, limits.tuple_len()) {
             if other != key && !keys.contains(&other) {
                 keys.push(other);
             }

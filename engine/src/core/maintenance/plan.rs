@@ -93,7 +93,7 @@ impl Behind {
     /// Whether those who write must wait for a checkpoint: what they change would take more and more memory meanwhile.
     pub(super) fn is_much(&self, checkpoint_bytes: u64) -> bool {
         self.is_checkpoint_due(checkpoint_bytes)
-            && self.log_max.is_some_and(|log_max| self.log >= 2 * checkpoint_bytes.max(log_max))
+            && self.log_max.is_some_and(|log_max| self.log / 2 >= checkpoint_bytes.max(log_max))
     }
 
     /// So much that another checkpoint, at the end, makes the next opening quicker (spec: P-2.6).

@@ -59,15 +59,15 @@ impl WriteTxn {
                 }
                 Ok(None) => {}
                 // What was gathered of the document is not to be told apart.
-                Err(Error::Corrupt(_)) if target.builds_anew() => return Ok(()),
+                Err(Error::Corrupt(_) | Error::Io { .. }) if target.ends_build() => return Ok(()),
                 // What the document was cannot be told any more; what the index has of it can.
                 Err(Error::Corrupt(_)) => entries_of(&self.shared, target, key, limits, before)?,
                 Err(error) => return Err(error.clone()),
             }
             if let Some(body) = body {
                 match definition.entries(RawDocument::from_verified(body), key, limits, after) {
-                    // If it is still there when all are gone through, it is the build that is refused.
-                    Err(_) if target.builds_anew() => return Ok(()),
+                    // If the document is still there when all are gone through, the build is refused for it.
+                    Err(_) if target.ends_build() => return Ok(()),
                     made => made?,
                 }
             }
