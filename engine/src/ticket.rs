@@ -40,6 +40,12 @@ impl Ticket {
         Ticket { deferred, db }
     }
 
+    /// In case that nobody waits for it.
+    pub(crate) fn left_open(mut self) -> Ticket {
+        self.db.store().leave_open(&mut self.deferred);
+        self
+    }
+
     /// The commit's LSN; where the transaction changed nothing, that of the last commit before.
     pub fn lsn(&self) -> u64 {
         self.deferred.lsn.0

@@ -2,6 +2,7 @@
 
 use std::task::Waker;
 
+use crate::core::Upkeep;
 use crate::error::Result;
 use crate::format::Lsn;
 
@@ -13,6 +14,8 @@ pub(crate) struct Deferred {
     /// The commit; where there was nothing to commit, the last one before.
     pub(crate) lsn: Lsn,
     pub(super) waiting: Option<Waiter>,
+    /// What it has made due, to be seen to once it was waited for.
+    pub(super) due: Upkeep,
 }
 
 impl Deferred {

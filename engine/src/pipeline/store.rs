@@ -107,7 +107,7 @@ impl Store {
         let must_wait = self.core.shared.visibility.has_pending();
         let waiting = must_wait.then(|| self.group.join(Goal::Durable(lsn)));
         self.leave(writer);
-        Deferred { lsn, waiting }
+        Deferred { lsn, waiting, due: Upkeep::Nothing }
     }
 
     /// Places what is staged, unless that was refused, and says what is left to wait for.
@@ -128,21 +128,29 @@ impl Store {
             placed.is_pending || durability == Durability::Synced && !seeded::is_on(Bug::SyncSkipped);
         // Before the writer is let go: from then on, anything may become of the commit.
         let waiting = must_wait.then(|| self.group.join(Goal::Visible(placed.lsn)));
-        let upkeep = if self.has_thread() { writer.upkeep() } else { Upkeep::Nothing };
+        let due = if self.has_thread() { writer.upkeep() } else { Upkeep::Nothing };
         self.leave(writer);
-        self.keep_up(upkeep);
         if durability == Durability::Buffered {
             self.ask_for_a_flush();
         }
         if waiting.is_none() {
             self.news.tell();
         }
-        Ok(Deferred { lsn: placed.lsn, waiting })
+        Ok(Deferred { lsn: placed.lsn, waiting, due })
     }
 
-    /// Waits for what is left of a commit that was placed.
-    pub(crate) fn wait_for(&self, deferred: &Deferred) -> Result<()> {
-        deferred.waiting.as_ref().map_or(Ok(()), |waiter| self.wait(waiter))
+    /// Waits for what is left of a commit that was placed, and then sees to what it has made due: what a pending commit supersedes is in the
+    /// way of whoever walks an index, and that is what steps of maintenance do.
+    pub(crate) fn wait_for(self: &Arc<Self>, deferred: &Deferred) -> Result<()> {
+        deferred.waiting.as_ref().map_or(Ok(()), |waiter| self.wait(waiter))?;
+        self.keep_up(deferred.due);
+        Ok(())
+    }
+
+    /// Sees to all that waiting for a commit would see to: it may be that nobody waits.
+    pub(crate) fn leave_open(self: &Arc<Self>, deferred: &mut Deferred) {
+        self.keep_up(std::mem::replace(&mut deferred.due, Upkeep::Nothing));
+        self.ask_for_a_flush();
     }
 
     /// What became of a commit that was placed. Where that is open, `task` is woken when it may no longer be, and somebody sees to it

@@ -190,11 +190,15 @@ impl Store {
     //# A transaction that is dropped, whose function fails or panics, or that is rolled back MUST leave the
     //# state as it was, the largest ids among it, and the next writer free to begin.
     /// Gives up a transaction. Where it may have read pending commits, they are waited for (spec: T-4.4).
-    pub(crate) fn roll_back(&self, mut turn: HeldTurn) -> Result<()> {
+    pub(crate) fn roll_back(self: &Arc<Self>, mut turn: HeldTurn) -> Result<()> {
         self.end_turn(self.core.writer()?, &mut turn)
     }
 
-    pub(super) fn end_turn(&self, mut writer: MutexGuard<'_, Writer>, turn: &mut HeldTurn) -> Result<()> {
+    pub(super) fn end_turn(
+        self: &Arc<Self>,
+        mut writer: MutexGuard<'_, Writer>,
+        turn: &mut HeldTurn,
+    ) -> Result<()> {
         turn.give_away(&mut writer);
         self.wait_for(&self.leave_unchanged(writer))
     }
