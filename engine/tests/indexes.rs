@@ -342,6 +342,25 @@ fn one_build_that_ends_takes_no_other_with_it() {
     assert!(is_whole(&c, "n"));
 }
 
+//= spec/index.md#i-4-2-create-unique
+//= type=test
+//# Creating a unique index over documents that break I-3.1 MUST be refused as `UniqueViolations`, which has up to
+//# 100 of the places that are taken twice, and change nothing.
+#[test]
+fn each_place_that_is_taken_twice_is_told_of_also_those_of_long_tuples() {
+    let c = Db::in_memory().collection("c");
+    let long = |end: &str| format!("{}{end}", "x".repeat(2000));
+    for end in ["a", "b", "a", "c"] {
+        c.insert(doc! { "n": vec![Value::from(long(end)), Value::from(long("b")), Value::from(5)] })
+            .expect("room");
+    }
+    let refused = c.create_index(by("n", &["$.n[*]"]).unique());
+    let Err(Error::UniqueViolations { violations, .. }) = refused else { panic!("{refused:?}") };
+    let of = |value: Value, other: i64| (vec![value], Key::Int(1), Key::Int(other));
+    let expected = [of(5.into(), 2), of(long("a").into(), 3), of(long("b").into(), 2)];
+    assert_eq!(violations, expected);
+}
+
 #[test]
 fn a_long_tuple_that_changes_behind_its_cut_while_an_index_is_built_is_looked_at_again() {
     let c = Db::in_memory().collection("c");

@@ -3,9 +3,7 @@
 use std::ops::{self, Bound, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
 use crate::document::Value;
-
-/// A tuple: the value of each path, or nothing.
-pub(super) type Tuple = Vec<Option<Value>>;
+use crate::secondary::Tuple;
 
 /// The first values of a tuple: a value, a tuple of several such as `("Wren", 1859)`, `()` for none, or a list in which `None` is a path that
 /// gives nothing.

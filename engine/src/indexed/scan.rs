@@ -8,10 +8,10 @@ use crate::doc_ref::DocRef;
 use crate::document::{Key, Value};
 use crate::error::{Corruption, Error, Result};
 use crate::index::KeyRange;
-use crate::secondary::{Beginning, EntryLimits, IndexDefinition};
+use crate::secondary::{Beginning, EntryLimits, IndexDefinition, Tuple};
 use crate::seeded::{self, Bug};
 
-use super::bounds::{Range, Tuple};
+use super::bounds::Range;
 use super::view::{EntryWalk, IndexView};
 
 /// One entry of an index: the values that a document gives, and its key.

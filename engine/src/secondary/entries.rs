@@ -3,9 +3,10 @@
 use super::definition::{IndexDefinition, IndexPath};
 use super::limits::EntryLimits;
 use super::list::EntryList;
+use super::parse::Tuple;
 use super::plan::Part;
 use crate::document::node::Node;
-use crate::document::{KeyRef, RawDocument, RawValue, Value, order_key};
+use crate::document::{KeyRef, RawDocument, RawValue, order_key};
 use crate::error::{Error, Result};
 use crate::query::lead;
 use crate::seeded::{self, Bug};
@@ -109,7 +110,7 @@ impl IndexDefinition {
     ///
     /// # Errors
     /// As [`entries`](Self::entries).
-    pub(crate) fn tuples(&self, document: RawDocument<'_>) -> Result<Vec<Vec<Option<Value>>>> {
+    pub(crate) fn tuples(&self, document: RawDocument<'_>) -> Result<Vec<Tuple>> {
         let mut whole = EntryList::default();
         self.entries(document, KeyRef::Int(0), EntryLimits::NONE, &mut whole)?;
         let tuples = whole.iter().map(|entry| {
@@ -117,6 +118,26 @@ impl IndexDefinition {
             Ok(entry.tuple.expect("without a limit no tuple is long"))
         });
         tuples.collect()
+    }
+
+    /// Of the tuples of a document, those that are long, begin with what an entry holds of them, and have a value for each path.
+    ///
+    /// # Errors
+    /// As [`entries`](Self::entries).
+    pub(crate) fn long_tuples(
+        &self,
+        document: RawDocument<'_>,
+        beginning: &[u8],
+        limits: EntryLimits,
+    ) -> Result<Vec<Tuple>> {
+        let begins = |tuple: &[_]| {
+            let own = self.beginning(tuple, None, limits);
+            own.is_ok_and(|own| own.cut && own.bytes == beginning)
+        };
+        let mut tuples = self.tuples(document)?;
+        // Nothing may lie behind the cut.
+        tuples.retain(|tuple| tuple.iter().all(Option::is_some) && begins(tuple));
+        Ok(tuples)
     }
 }
 

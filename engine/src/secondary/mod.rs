@@ -30,6 +30,7 @@ pub(crate) use definition::check_name;
 pub(crate) use limits::EntryLimits;
 pub(crate) use list::{Difference, EntryList};
 pub(crate) use map::{MapFault, check_required};
+pub(crate) use parse::Tuple;
 pub(crate) use plan::PATHS_MAX;
 pub(crate) use range::Beginning;
 pub(crate) use run::Run;

@@ -10,11 +10,14 @@ use crate::query::function::Function;
 /// What bytes say, or what is wrong with them.
 type Parsed<T> = Result<T, &'static str>;
 
+/// The value of each path, or nothing.
+pub(crate) type Tuple = Vec<Option<Value>>;
+
 /// What an entry says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ParsedEntry {
     /// The tuple, with `None` for nothing; no tuple where it is long.
-    pub(crate) tuple: Option<Vec<Option<Value>>>,
+    pub(crate) tuple: Option<Tuple>,
     /// The key of the document.
     pub(crate) key: Key,
     /// How many bytes of the entry are those of the tuple.
@@ -144,7 +147,7 @@ impl IndexDefinition {
         known: (usize, usize),
         marks: &[u8],
         is_wanted: impl Fn(usize) -> bool,
-        tuple: &mut Vec<Option<Value>>,
+        tuple: &mut Tuple,
     ) -> Parsed<Outline> {
         tuple.clear();
         tuple.resize_with(self.paths.len(), || None);

@@ -6,11 +6,11 @@
 //! are none any more; of the others the steps to come take them. Nothing of it is seen before the commit that makes the index part of
 //! the state, and nothing of it is in the file.
 
-use crate::document::{Key, KeyRef, RawDocument};
+use crate::document::{KeyRef, RawDocument};
 use crate::error::{Error, Result};
 use crate::format::definition::StoredDefinition;
 use crate::index::{Building, Documents, Entries, Entry, KeyRange, Naming, Target, since_ever};
-use crate::secondary::{EntryList, INDEXES_MAX, IndexDefinition, Run};
+use crate::secondary::{EntryList, INDEXES_MAX, IndexDefinition, Run, Tuple};
 use crate::seeded::{self, Bug};
 use crate::sync::{Arc, read};
 
@@ -323,20 +323,27 @@ impl UnderWay {
         let definition = &self.target.definition.definition;
         let limits = shared.entry_limits();
         let mut violations = Vec::new();
-        for tuple in self.building.take_suspects() {
-            let entries = indexed(shared, &self.target.entries, &tuple)?;
-            let parsed = entries.iter().map(|entry| definition.parse(entry, limits));
-            let parsed: Vec<_> = parsed.collect::<Result<_, _>>().map_err(|what| self.target.broken(what))?;
-            let found = match parsed.first() {
-                Some(first) if first.tuple.is_some() => {
-                    let other = parsed.iter().find(|other| other.key != first.key);
-                    other.map(|other| (first.tuple.clone(), first.key.clone(), other.key.clone()))
+        for beginning in self.building.take_suspects() {
+            let mut taken = Vec::new();
+            for entry in indexed(shared, &self.target.entries, &beginning)? {
+                let parsed = definition.parse(&entry, limits).map_err(|what| self.target.broken(what))?;
+                match parsed.tuple {
+                    Some(tuple) => taken.push((tuple, parsed.key)),
+                    None => {
+                        let tuples = self.long_tuples(shared, parsed.key.as_ref(), &beginning)?;
+                        taken.extend(tuples.into_iter().map(|tuple| (tuple, parsed.key.clone())));
+                    }
                 }
-                _ => self.same_long_tuple(shared, parsed.into_iter().map(|entry| entry.key).collect())?,
-            };
-            if let Some((values, key, other)) = found {
-                let values = values.into_iter().flatten().flatten().collect();
-                violations.push((values, key, other));
+            }
+            taken.sort_by(|(one, _), (other, _)| definition.cmp_tuples(one, other));
+            for same in taken.chunk_by(|(one, _), (other, _)| definition.cmp_tuples(one, other).is_eq()) {
+                let (tuple, key) = &same[0];
+                if let Some((_, other)) = same.iter().find(|(_, other)| other != key)
+                    && violations.len() < VIOLATIONS_MAX
+                {
+                    let values = tuple.iter().flatten().cloned().collect();
+                    violations.push((values, key.clone(), other.clone()));
+                }
             }
             if violations.len() == VIOLATIONS_MAX {
                 break;
@@ -348,32 +355,14 @@ impl UnderWay {
         Err(Error::UniqueViolations { index: definition.name().to_owned(), violations })
     }
 
-    /// A tuple too long for an entry that two of these documents have.
-    #[expect(clippy::type_complexity, reason = "a violation has these parts")]
-    fn same_long_tuple(
-        &self,
-        shared: &Shared,
-        keys: Vec<Key>,
-    ) -> Result<Option<(Option<Vec<Option<crate::document::Value>>>, Key, Key)>> {
-        let definition = &self.target.definition.definition;
-        let mut known = Vec::new();
-        for key in keys {
-            let ready = shared.ready(&self.naming.documents, key.as_ref())?;
-            let Some(entry) = ready.entry(&self.naming.documents, key.as_ref()) else { continue };
-            let located = shared.locate(self.naming.documents.id, key.as_ref(), entry)?;
-            for tuple in definition.tuples(RawDocument::from_verified(located.body()))? {
-                let is_it = |(other, of): &&(Vec<_>, Key)| {
-                    *of != key
-                        && definition.cmp_tuples(other, &tuple).is_eq()
-                        && tuple.iter().all(Option::is_some)
-                };
-                if let Some((_, of)) = known.iter().find(is_it) {
-                    return Ok(Some((Some(tuple), of.clone(), key)));
-                }
-                known.push((tuple, key.clone()));
-            }
-        }
-        Ok(None)
+    /// The long tuples of a document that begin so.
+    fn long_tuples(&self, shared: &Shared, key: KeyRef<'_>, beginning: &[u8]) -> Result<Vec<Tuple>> {
+        let documents = &self.naming.documents;
+        let ready = shared.ready(documents, key)?;
+        let Some(entry) = ready.entry(documents, key) else { return Ok(Vec::new()) };
+        let located = shared.locate(documents.id, key, entry)?;
+        let document = RawDocument::from_verified(located.body());
+        self.target.definition.definition.long_tuples(document, beginning, shared.entry_limits())
     }
 }
 

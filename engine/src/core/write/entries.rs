@@ -1,13 +1,12 @@
 //! What a write makes of the entries of its collection's indexes, and whether it may (spec: I-2, I-3).
 
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use crate::document::{Key, KeyRef, RawDocument, Value};
+use crate::document::{Key, KeyRef, RawDocument};
 use crate::error::{Error, Result};
 use crate::index::{Documents, KeyRange, Target};
 use crate::log::EntryChange;
-use crate::secondary::{Difference, EntryLimits, EntryList, IndexDefinition};
+use crate::secondary::{Difference, EntryLimits, EntryList, IndexDefinition, Tuple};
 use crate::seeded::{self, Bug};
 
 use super::super::read::Located;
@@ -133,7 +132,7 @@ impl WriteTxn {
     #[cold]
     pub(super) fn check_unique(&mut self, from: usize) -> Result<()> {
         for number in from..self.batch.entries.len() {
-            let EntryChange { target, entry, is_there, .. } = self.batch.entries.get(number);
+            let EntryChange { target, entry, is_there, collection } = self.batch.entries.get(number);
             if !is_there || !target.refuses() || seeded::is_on(Bug::UniqueNotChecked) {
                 continue;
             }
@@ -151,25 +150,31 @@ impl WriteTxn {
                 continue;
             }
             let own = definition.parse(&entry, limits).expect("it was just made");
+            let beginning = &entry[..outline.tuple_len];
+            let own_tuples = match &own.tuple {
+                Some(tuple) => vec![tuple.clone()],
+                None => self.long_tuples(collection, definition, &own.key, beginning)?,
+            };
             for other in others {
                 let other = definition.parse(&other, limits).map_err(|what| target.broken(what))?;
                 if other.key == own.key && !seeded::is_on(Bug::OwnEntryViolates) {
                     continue;
                 }
-                let values = match own.tuple.clone() {
-                    Some(values) => Some(values),
-                    None => self.same_long_tuple(
-                        number,
-                        definition,
-                        &own.key,
-                        &other.key,
-                        &entry[..outline.tuple_len],
-                    )?,
+                //= spec/index.md#i-2-6-long-tuples
+                //# Two long tuples are compared by the documents that they come from.
+                let same = if own.tuple.is_some() || seeded::is_on(Bug::LongTuplesByTheirCut) {
+                    own_tuples.first()
+                } else {
+                    let others = self.long_tuples(collection, definition, &other.key, beginning)?;
+                    let has_it = |tuple: &&Tuple| {
+                        others.iter().any(|other| definition.cmp_tuples(tuple, other).is_eq())
+                    };
+                    own_tuples.iter().find(has_it)
                 };
-                let Some(values) = values else { continue };
+                let Some(values) = same else { continue };
                 return Err(Error::UniqueViolation {
                     index: definition.name().to_owned(),
-                    values: values.into_iter().flatten().collect(),
+                    values: values.iter().flatten().cloned().collect(),
                     key: other.key,
                 });
             }
@@ -195,37 +200,18 @@ impl WriteTxn {
         Ok(found.into_iter().filter(|(_, is_there)| *is_there).map(|(entry, _)| entry).collect())
     }
 
-    //= spec/index.md#i-2-6-long-tuples
-    //# Two long tuples are compared by the documents that they come from.
-    /// The long tuple that both documents have and that begins with these bytes, if there is one.
-    fn same_long_tuple(
+    /// The long tuples that begin so, of the document that the transaction's state has under `key`.
+    fn long_tuples(
         &mut self,
-        number: usize,
+        collection: u32,
         definition: &IndexDefinition,
-        own: &Key,
-        other: &Key,
+        key: &Key,
         beginning: &[u8],
-    ) -> Result<Option<Vec<Option<Value>>>> {
-        let collection = self.batch.entries.get(number).collection;
+    ) -> Result<Vec<Tuple>> {
         let documents = self.batch.collections[collection as usize].documents.clone();
         let limits = self.shared.entry_limits();
-        let mut tuples_of = |key: &Key| -> Result<Vec<Vec<Option<Value>>>> {
-            let Some(located) = self.get(&documents, key.as_ref())? else { return Ok(Vec::new()) };
-            let mut tuples = definition.tuples(RawDocument::from_verified(located.body()))?;
-            tuples.retain(|tuple| {
-                // Nothing may lie behind the cut.
-                tuple.iter().all(Option::is_some)
-                    && definition
-                        .beginning(tuple, None, limits)
-                        .is_ok_and(|own| own.cut && own.bytes == beginning)
-            });
-            Ok(tuples)
-        };
-        let (own, other) = (tuples_of(own)?, tuples_of(other)?);
-        let is_same = |tuple: &Vec<Option<Value>>, others: &[Vec<Option<Value>>]| {
-            others.iter().any(|other| definition.cmp_tuples(tuple, other) == Ordering::Equal)
-        };
-        Ok(own.into_iter().find(|tuple| is_same(tuple, &other) || seeded::is_on(Bug::LongTuplesByTheirCut)))
+        let Some(located) = self.get(&documents, key.as_ref())? else { return Ok(Vec::new()) };
+        definition.long_tuples(RawDocument::from_verified(located.body()), beginning, limits)
     }
 
     /// What an index's walk finds changed in `range` by the transaction so far.
