@@ -223,7 +223,8 @@ pub enum Error {
         /// What is wrong.
         what: String,
     },
-    /// The key is longer than a key may be.
+    /// The key is longer than a key may be, or than one in a collection with indexes may be in segments of this length
+    /// ([`Options::segment_bytes`](crate::Options::segment_bytes)).
     KeyTooLong {
         /// Its length in bytes.
         len: usize,

@@ -32,6 +32,7 @@ fn followed(advice: Advice) -> fn() {
         Advice::ResumeAtOldest => resumed_at_the_oldest,
         Advice::BeginFromSnapshot => begun_from_a_snapshot,
         Advice::GiveKeys => keys_are_given,
+        Advice::LongerSegments => segments_are_longer,
         Advice::WriteLess => less_is_written,
         Advice::WriteFloatOrText => a_float_or_a_text,
         Advice::EscapeIt => escaped,
@@ -268,6 +269,25 @@ fn keys_are_given() {
     notes.put(i64::MAX, doc! {}).expect("there is room");
     told(Advice::GiveKeys, notes.insert(doc! {}));
     notes.insert_with_key(5, doc! {}).expect("the key is free");
+}
+
+fn segments_are_longer() {
+    let long = "k".repeat(1024);
+    let put = |segment_bytes| {
+        let notes = in_memory(&manual().segment_bytes(segment_bytes)).collection("notes");
+        notes
+            .create_index(IndexDefinition::new("by_n", ["$.n"]).expect("a definition"))
+            .expect("there is room");
+        notes.put(&*long, doc! { "n": 1 })
+    };
+    told(
+        Advice::LongerSegments,
+        put(4096).map_err(|error| {
+            assert!(matches!(error, Error::KeyTooLong { len: 1024, max } if max < 1024), "{error:?}");
+            error
+        }),
+    );
+    put(16_384).expect("the key has room");
 }
 
 fn less_is_written() {

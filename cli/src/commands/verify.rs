@@ -30,6 +30,8 @@ pub(crate) struct VerifyArgs {
 struct Verified {
     clean: bool,
     documents: u64,
+    /// Of indexes, compared with the documents that give them.
+    entries: u64,
     /// Null unless the check was a deep one.
     commits: Option<u64>,
     problems: Vec<Problem>,
@@ -69,12 +71,14 @@ fn verify(args: &VerifyArgs) -> holotype::Result<Verified> {
         Ok(report) => Ok(Verified {
             clean: report.is_clean(),
             documents: report.documents,
+            entries: report.entries,
             commits: args.deep.then_some(report.commits),
             problems: report.problems.iter().map(Problem::from).collect(),
         }),
         Err(Error::Corrupt(corruption)) => Ok(Verified {
             clean: false,
             documents: 0,
+            entries: 0,
             commits: None,
             problems: vec![Problem::from(&corruption)],
         }),
@@ -85,6 +89,10 @@ fn verify(args: &VerifyArgs) -> holotype::Result<Verified> {
 fn text(verified: &Verified) -> String {
     let mut lines: Vec<_> =
         verified.problems.iter().map(|problem| format!("damaged: {}", problem.message)).collect();
+    let entries = match verified.entries {
+        0 => String::new(),
+        entries => format!(" and {entries} entries of indexes"),
+    };
     let commits = verified.commits.map(|commits| format!(" and {commits} commits")).unwrap_or_default();
     // One valid slot opens the store, and any command that writes mends the other.
     let is_slot = |problem: &Problem| problem.clause == INVALID_SLOT;
@@ -93,6 +101,6 @@ fn text(verified: &Verified) -> String {
         0 => "all as they were written".to_owned(),
         count => format!("{}; {advice}", output::problems(count as u64)),
     };
-    lines.push(format!("{} documents{commits} checked: {found}", verified.documents));
+    lines.push(format!("{} documents{entries}{commits} checked: {found}", verified.documents));
     lines.join("\n")
 }

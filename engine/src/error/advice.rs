@@ -37,6 +37,7 @@ table! {
     ResumeAtOldest = "resume at the oldest position, or begin again from a snapshot",
     BeginFromSnapshot = "begin again from a snapshot",
     GiveKeys = "give keys yourself",
+    LongerSegments = "put it into a store with segment_bytes of 16,384 or more",
     WriteLess = "write less at once",
     WriteFloatOrText = "write it as a float or as text",
     EscapeIt = "escape it",

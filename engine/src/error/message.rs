@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Advice, Error};
-use crate::document::Value;
+use crate::document::{KEY_LEN_MAX, Value};
 
 /// Said where a person may have meant that there is no value.
 const NULL_IS_A_VALUE: &str = " (null counts as a value here, and a missing field does not)";
@@ -33,6 +33,7 @@ impl Error {
             Error::LsnGone { .. } => Advice::ResumeAtOldest.text(),
             Error::LsnUnknown { .. } => Advice::BeginFromSnapshot.text(),
             Error::IdsExhausted => Advice::GiveKeys.text(),
+            Error::KeyTooLong { max, .. } if *max < KEY_LEN_MAX => Advice::LongerSegments.text(),
             Error::IndexCannotServe { .. } => Advice::LeaveHintOut.text(),
             Error::LimitReached { what } if *what == Error::PARTS_OF_A_COMMIT => Advice::WriteLess.text(),
             Error::BulkLoad { cause, .. } => return cause.advice(),
@@ -162,6 +163,9 @@ impl fmt::Display for Condition<'_> {
             Error::Decode { at, what } => write!(f, "not a deterministic CBOR document: {what} at byte {at}"),
             Error::Serde { message } => write!(f, "no conversion between the type and a document: {message}"),
             Error::Json { line, column, what } => write!(f, "line {line}, column {column}: {what}"),
+            Error::KeyTooLong { len, max } if *max < KEY_LEN_MAX => {
+                write!(f, "the key has {len} bytes; the limit is {max} in segments so short")
+            }
             Error::KeyTooLong { len, max } => write!(f, "the key has {len} bytes; the limit is {max}"),
             Error::DocumentTooLarge { len, max } => {
                 write!(f, "the document has {len} encoded bytes; the limit is {max}")
