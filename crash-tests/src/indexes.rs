@@ -74,22 +74,20 @@ impl<'a> IndexRead<'a> {
 macro_rules! scan {
     ($index:expr, $read:expr) => {{
         let (index, read) = (&$index, $read);
-        match (read.range, read.after) {
+        let scan = match (read.range, read.values_of_get()) {
             (holotype_model::index::TupleRange::Prefix { values, text }, _) => {
-                let scan = index.prefix($crate::indexes::values(values), text)?;
-                if read.reverse { scan.reversed() } else { scan }
+                index.prefix($crate::indexes::values(values), text)?
             }
-            (_, Some(place)) => {
+            (_, Some(values)) => index.get(values)?,
+            (_, None) => index.range(read.ends())?,
+        };
+        let scan = if read.reverse { scan.reversed() } else { scan };
+        match read.after {
+            Some(place) => {
                 let definition = $crate::convert::model_definition(&index.definition()?);
-                index.after(read.ends(), &place.bytes(&definition), read.reverse)?
+                scan.after(&place.bytes(&definition))?
             }
-            (_, None) => {
-                let scan = match read.values_of_get() {
-                    Some(values) => index.get(values)?,
-                    None => index.range(read.ends())?,
-                };
-                if read.reverse { scan.reversed() } else { scan }
-            }
+            None => scan,
         }
     }};
 }

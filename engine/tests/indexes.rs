@@ -2,6 +2,7 @@
 
 use std::ops::Bound;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use holotype::storage::MemoryStorage;
 use holotype::{
@@ -241,6 +242,36 @@ fn built_beside_writers() {
     assert!(is_whole(&c, "n"));
 }
 
+#[test]
+fn a_count_is_of_one_state_while_others_write() {
+    const DOCUMENTS: u64 = 2_000;
+    let db = Db::in_memory();
+    let c = db.collection("c");
+    c.create_index(by("n", &["$.n"])).expect("memory refuses nothing");
+    c.insert_many((0..DOCUMENTS).map(|n| doc! { "n": n as i64 })).expect("memory refuses nothing");
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            for round in 0..DOCUMENTS as i64 {
+                // One commit: what leaves one end of the index comes in at the other.
+                db.write(|tx| tx.collection("c").put(1 + round, doc! { "n": round + DOCUMENTS as i64 }))
+                    .expect("memory refuses nothing");
+            }
+            is_over.store(true, Ordering::Relaxed);
+        });
+        let mut counts = 0;
+        while !is_over.load(Ordering::Relaxed) || counts == 0 {
+            assert_eq!(c.index("n").count(0..).expect("there"), DOCUMENTS);
+            let snapshot = db.snapshot();
+            let past = snapshot.collection("c").expect("there");
+            let count = past.index("n").count(500..1500).expect("there");
+            let keys = past.index("n").range(500..1500).expect("there").keys().count() as u64;
+            assert_eq!(count, keys);
+            counts += 1;
+        }
+    });
+}
+
 //= spec/index.md#i-5-1-beside-others
 //= type=test
 //# What is committed meanwhile MUST be in the index once it is there.
@@ -434,10 +465,15 @@ fn a_read_goes_on_after_a_place_that_is_gone() {
     let place = page.last().expect("six").place().to_vec();
     c.delete(6).expect("there");
     c.put(1, doc! { "n": 1 }).expect("memory refuses nothing");
-    assert_eq!(keys(index.after(.., &place, false).expect("there").take(3)), [7, 8, 9]);
-    assert_eq!(keys(index.after(.., &place, true).expect("there")), [5, 1, 4, 3, 2]);
-    assert_eq!(keys(index.after(2..=2, &place, false).expect("there")), [9, 10, 11, 12]);
-    assert!(matches!(index.after(.., b"none", false), Err(Error::InvalidIndex { .. })));
+    let all = || index.range(..).expect("there");
+    assert_eq!(keys(all().after(&place).expect("a place").take(3)), [7, 8, 9]);
+    assert_eq!(keys(all().reversed().after(&place).expect("a place")), [5, 1, 4, 3, 2]);
+    assert_eq!(keys(index.get(2).expect("there").after(&place).expect("a place")), [9, 10, 11, 12]);
+    assert!(matches!(all().after(b"none"), Err(Error::InvalidIndex { .. })));
+    // Also where it was read from already.
+    let mut begun = all();
+    assert_eq!(keys(begun.by_ref().take(2)), [2, 3]);
+    assert_eq!(keys(begun.after(&place).expect("a place").reversed().take(1)), [20]);
 }
 
 //= spec/index.md#i-1-4-limits-of-definitions

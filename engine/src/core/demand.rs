@@ -127,19 +127,22 @@ impl Shared {
         Ok(())
     }
 
-    /// How many keys `range` has; no more than `most` are counted. About as many while keys are put.
-    pub(crate) fn count_keys(&self, documents: &Documents, range: &KeyRange, most: usize) -> Result<usize> {
+    /// How many keys of `range` the index has after the newest commit, `most` of them at most. About as many while keys are put.
+    pub(crate) fn count_keys(&self, documents: &Documents, range: &KeyRange, most: u64) -> Result<u64> {
+        if range.is_all() {
+            return Ok(documents.newest_len().min(most));
+        }
         if documents.is_all_read() && self.leaves.is_none() {
-            return Ok(documents.index.count(range, most));
+            let most = usize::try_from(most).unwrap_or(usize::MAX);
+            return Ok(documents.index.count(range, most) as u64);
         }
         let (mut range, mut count, mut page) = (range.clone(), 0, Entries::default());
         while count < most && !range.is_empty() {
             page.clear();
-            let limit = AT_ONCE.min(most - count);
-            self.page(documents, &range, false, limit, &mut page)?;
-            count += page.len();
+            self.page(documents, &range, false, AT_ONCE, &mut page)?;
+            count += page.len() as u64;
             match page.last_key() {
-                Some(last) if page.len() >= limit => range = range.beyond(&last.to_key(), false),
+                Some(last) if page.len() >= AT_ONCE => range = range.beyond(&last.to_key(), false),
                 _ => break,
             }
         }

@@ -2,8 +2,12 @@
 
 mod fixture;
 
+use std::ops::Bound;
+
+use crate::core::Cursor;
 use crate::document::{Key, Value};
 use crate::error::Error;
+use crate::index::KeyRange;
 use crate::options::Durability;
 use crate::seeded::Bug;
 use crate::sync::explore::{every_order, is_found};
@@ -60,6 +64,25 @@ fn a_commit_that_adds_is_counted() {
         let counted = [&*fixture.naming, &*other].map(|naming| fixture.core.shared.len(naming));
         assert!(counted != [3, 1], "{WENT_BACK}");
         assert!(fixture.get(2).is_none() || fixture.core.shared.len(&fixture.naming) == 3, "{WENT_BACK}");
+    });
+}
+
+const IN_PIECES: &str = "a count has half a commit";
+
+/// One commit deletes a document and puts another; a reader counts those of its snapshot.
+fn a_commit_leaves_as_many() {
+    let fixture = Fixture::new();
+    let work = |fixture: &Fixture| {
+        fixture.commit(Durability::Buffered, |writer| {
+            fixture.delete(writer, 0);
+            fixture.put(writer, 2, 1);
+        });
+    };
+    beside(&fixture, work, |fixture| {
+        let range = KeyRange { from: Bound::Included(Key::Int(0)), to: Bound::Included(Key::Int(9)) };
+        let cursor = Cursor::new(fixture.core.shared.register(), Arc::clone(&fixture.naming), range);
+        let counted = fixture.core.shared.count_left(&cursor, u64::MAX).expect("the snapshot lives");
+        assert!(counted.is_none_or(|count| count == 2), "{IN_PIECES}");
     });
 }
 
@@ -222,6 +245,11 @@ fn a_count_and_a_look_tell_of_one_state_after_another() {
 }
 
 #[test]
+fn a_count_is_of_one_state() {
+    println!("{} executions", every_order(PREEMPTIONS, a_commit_leaves_as_many));
+}
+
+#[test]
 fn a_commit_is_not_seen_before_it_is_durable_nor_what_waits_behind_it() {
     println!("{} executions", every_order(PREEMPTIONS, a_commit_waits_for_its_sync));
 }
@@ -267,6 +295,11 @@ fn loom_finds_a_count_from_before_its_commit_is_visible() {
 #[test]
 fn loom_finds_a_count_without_order() {
     is_found(Race::LenRelaxed, WENT_BACK, PREEMPTIONS, a_commit_that_adds_is_counted);
+}
+
+#[test]
+fn loom_finds_a_count_that_is_not_asked_again() {
+    is_found(Race::CountNotAskedAgain, IN_PIECES, PREEMPTIONS, a_commit_leaves_as_many);
 }
 
 #[test]

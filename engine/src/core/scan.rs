@@ -1,8 +1,9 @@
 //! Scans: a walk over a key range of one state.
 
-use crate::document::KeyRef;
+use crate::document::{Key, KeyRef};
 use crate::error::{Error, Result};
 use crate::index::{Documents, Entries, Entry, Item, KeyRange, Naming, State};
+use crate::sync::race::{self, Race};
 use crate::sync::{Arc, read};
 use crate::txn::Registered;
 
@@ -57,6 +58,12 @@ impl Cursor {
     pub(crate) fn reverse(&mut self) {
         self.ahead.clear();
         self.walk.reverse();
+    }
+
+    /// Passes what does not lie behind `key`, in the direction of the walk.
+    pub(crate) fn go_behind(&mut self, key: &Key) {
+        self.ahead.clear();
+        self.walk.go_behind(key);
     }
 }
 
@@ -135,6 +142,24 @@ impl Shared {
         self.next_page(cursor, &range)?;
         cursor.snapshot.check_live()?;
         Ok(true)
+    }
+
+    /// How many keys are left, `most` of them at most: where the index has what the walk's state has and nothing else, so that they need not be
+    /// gone through.
+    pub(crate) fn count_left(&self, cursor: &Cursor, most: u64) -> Result<Option<u64>> {
+        let state = cursor.snapshot.state();
+        let is_all = || !self.visibility.is_unsettled() && self.visibility.visible() == state;
+        let take_backs = self.visibility.take_backs();
+        if !is_all() {
+            return Ok(None);
+        }
+        let count = |rest| self.count_keys(&cursor.naming.documents, rest, most);
+        let rest = cursor.walk.rest.as_ref().map_or(Ok(0), count)?;
+        cursor.snapshot.check_live()?;
+        // What changed meanwhile was visible later, or was taken back.
+        let is_still =
+            race::is_on(Race::CountNotAskedAgain) || is_all() && self.visibility.take_backs() == take_backs;
+        Ok(is_still.then(|| cursor.walk.left_in_page().len() as u64 + rest))
     }
 
     /// The next document of the walk. A scan is this loop: each copy of what it makes costs as much as a part of the work.

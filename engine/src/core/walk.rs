@@ -121,7 +121,18 @@ impl<E: Copy> Walk<E> {
 
     /// Walks what is left from its other end.
     pub(super) fn reverse(&mut self) {
-        // The looked-up entries lie at the near end of what is left: they are put back.
+        self.put_back();
+        self.reverse = !self.reverse;
+    }
+
+    /// Passes what does not lie behind `key`, in the direction of the walk.
+    pub(super) fn go_behind(&mut self, key: &Key) {
+        self.put_back();
+        self.rest = self.rest.take().map(|rest| rest.behind(key, self.reverse));
+    }
+
+    /// The looked-up entries lie at the near end of what is left: they are put back.
+    fn put_back(&mut self) {
         if let [first, ..] = self.left_in_page()
             && let [.., last] = self.left_in_page()
         {
@@ -134,6 +145,5 @@ impl<E: Copy> Walk<E> {
             });
             self.fill(Page::default());
         }
-        self.reverse = !self.reverse;
     }
 }

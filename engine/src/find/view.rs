@@ -8,7 +8,7 @@ use crate::document::{Key, KeyRef};
 use crate::error::Result;
 use crate::handle::{Handle, Reads};
 use crate::index::{Indexing, KeyRange};
-use crate::indexed::{IndexView, Indexed, IsWanted, TxIndexed, count_up_to};
+use crate::indexed::{IndexView, Indexed, IsWanted, TxIndexed};
 use crate::scan::{Keys, Scan};
 use crate::sync::Arc;
 use crate::transaction::scan::{TxKeys, TxScan};
@@ -121,7 +121,7 @@ impl Walk for Scan {
     }
 
     fn count_up_to(&self, range: &KeyRange, most: u64) -> Result<u64> {
-        count_up_to(&self.db().core().shared, self.documents(), range, most)
+        self.db().core().shared.count_keys(self.documents(), range, most)
     }
 
     fn db(&self) -> &Db {
@@ -162,7 +162,7 @@ impl<'tx> Walk for TxScan<'tx> {
     }
 
     fn count_up_to(&self, range: &KeyRange, most: u64) -> Result<u64> {
-        count_up_to(&self.store().core().shared, self.documents(), range, most)
+        self.store().core().shared.count_keys(self.documents(), range, most)
     }
 
     fn db(&self) -> &Db {

@@ -23,7 +23,7 @@ pub use info::IndexInfo;
 pub use manage::IndexProgress;
 pub use scan::{IndexDocuments, IndexEntry, IndexKeys, IndexScan};
 pub(crate) use scan::{between, bound, broken};
-pub(crate) use view::{At, EntryWalk, IndexStats, IndexView, Indexed, IsWanted, TxIndexed, count_up_to};
+pub(crate) use view::{At, EntryWalk, IndexStats, IndexView, Indexed, IsWanted, TxIndexed};
 
 use bounds::Range;
 
@@ -115,22 +115,9 @@ impl<S: Reads> Index<'_, S> {
         Ok(self.source.open_index(&self.name)?.definition().clone())
     }
 
-    //= spec/index.md#i-6-5-going-on
-    //# A read that goes on after a place MUST answer the entries behind it, whether or not the entry of that place
-    //# is still there.
-    /// The entries of `range` behind a place that [`IndexEntry::place`] gave; `reverse` goes on in the other direction, in front of it.
-    ///
-    /// # Errors
-    /// As [`get`](Self::get); `InvalidIndex` for what is no place of this index.
-    pub fn after(&self, range: impl TupleBounds, place: &[u8], reverse: bool) -> Result<IndexScan<S::Index>> {
-        let (from, to) = range.into_bounds();
-        let index = self.source.open_index(&self.name)?;
-        IndexScan::begin(index, Range::Between(from, to), Some((place, reverse)))
-    }
-
     fn scan(&self, range: Range) -> Result<IndexScan<S::Index>> {
         let index = self.source.open_index(&self.name)?;
-        IndexScan::begin(index, range, None)
+        IndexScan::begin(index, range)
     }
 }
 

@@ -41,7 +41,7 @@ impl IndexEntry {
         &self.key
     }
 
-    /// The place of the entry in the order of its index: [`Index::after`](super::Index::after) goes on from it. It stays
+    /// The place of the entry in the order of its index: [`IndexScan::after`] goes on from it. It stays
     /// valid for as long as there is an index of this definition, whatever is written meanwhile.
     pub fn place(&self) -> &[u8] {
         &self.bytes
@@ -71,8 +71,8 @@ impl<I: IndexView> fmt::Debug for IndexScan<I> {
 }
 
 impl<I: IndexView> IndexScan<I> {
-    /// Begins over what was asked, or over what of it lies behind a place, in the direction that is given with it.
-    pub(super) fn begin(index: I, asked: Range, after: Option<(&[u8], bool)>) -> Result<Self> {
+    /// Begins over what was asked.
+    pub(super) fn begin(index: I, asked: Range) -> Result<Self> {
         let (definition, limits) = (index.definition(), index.limits());
         let mut cuts = Vec::new();
         let mut beginning = |values: &Tuple, text: Option<&str>| {
@@ -89,19 +89,8 @@ impl<I: IndexView> IndexScan<I> {
                 between(from, bound(to, |values| beginning(values, None))?)
             }
         };
-        let range = match after {
-            Some((place, reverse)) if !seeded::is_on(Bug::PlaceIgnored) => {
-                definition.parse(place, limits).map_err(|what| Error::InvalidIndex {
-                    index: definition.name().to_owned(),
-                    what: format!("the place to go on from is none of this index: {what}"),
-                })?;
-                range.behind(&Key::Bytes(place.into()), reverse)
-            }
-            _ => range,
-        };
         let walk = index.walk(range);
-        let scan = IndexScan { walk, admits: Admits { limits, asked, cuts }, over: false };
-        Ok(if after.is_some_and(|(_, reverse)| reverse) { scan.reversed() } else { scan })
+        Ok(IndexScan { walk, admits: Admits { limits, asked, cuts }, over: false })
     }
 
     /// What is left of the scan, from its other end.
@@ -109,6 +98,25 @@ impl<I: IndexView> IndexScan<I> {
     pub fn reversed(mut self) -> Self {
         self.walk.reverse();
         self
+    }
+
+    //= spec/index.md#i-6-5-going-on
+    //# A read that goes on after a place MUST answer the entries behind it, whether or not the entry of that place
+    //# is still there.
+    /// What is left of the scan behind a place that [`IndexEntry::place`] gave: in front of it where the scan is [`reversed`](Self::reversed).
+    ///
+    /// # Errors
+    /// `InvalidIndex` for what is no place of this index.
+    pub fn after(mut self, place: &[u8]) -> Result<Self> {
+        let definition = self.walk.definition();
+        definition.parse(place, self.admits.limits).map_err(|what| Error::InvalidIndex {
+            index: definition.name().to_owned(),
+            what: format!("the place to go on from is none of this index: {what}"),
+        })?;
+        if !seeded::is_on(Bug::PlaceIgnored) {
+            self.walk.go_behind(&Key::Bytes(place.into()));
+        }
+        Ok(self)
     }
 
     /// The documents of the entries, once for each entry.
@@ -122,6 +130,11 @@ impl<I: IndexView> IndexScan<I> {
     }
 
     pub(super) fn count_rest(mut self) -> Result<u64> {
+        if self.admits.cuts.is_empty()
+            && let Some(left) = self.walk.count_left(u64::MAX)?
+        {
+            return Ok(left);
+        }
         let mut count = 0;
         while self.advance()? {
             count += 1;

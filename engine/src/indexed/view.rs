@@ -2,10 +2,10 @@
 
 #![expect(private_interfaces, reason = "the states are the store's own")]
 
-use crate::core::{Cursor, Shared, WriteTxnEntries};
+use crate::core::{Cursor, WriteTxnEntries};
 use crate::db::Db;
 use crate::doc_ref::DocRef;
-use crate::document::KeyRef;
+use crate::document::{Key, KeyRef};
 use crate::error::Result;
 use crate::index::{Documents, Indexing, KeyRange, Naming, Target};
 use crate::secondary::{EntryLimits, IndexDefinition};
@@ -39,8 +39,14 @@ pub trait EntryWalk {
     /// Walks what is left from its other end.
     fn reverse(&mut self);
 
+    /// Passes what does not lie behind `place`, in the direction of the walk.
+    fn go_behind(&mut self, place: &Key);
+
     /// Goes on to the next entry. Whether there is one.
     fn advance(&mut self) -> Result<bool>;
+
+    /// How many entries are left, `most` of them at most, where they need not be gone through to tell.
+    fn count_left(&self, most: u64) -> Result<Option<u64>>;
 
     /// Passes the next entries at hand as long as they begin so, as the one does that the walk came to last; with `all`,
     /// those that are not at hand too. Returns how many were at hand. The walk must go upwards.
@@ -102,7 +108,7 @@ impl IndexStats for Indexed {
     }
 
     fn count_up_to(&self, range: &KeyRange, most: u64) -> Result<u64> {
-        count_up_to(&self.at.db.core().shared, self.index.entries(), range, most)
+        self.at.db.core().shared.count_keys(self.index.entries(), range, most)
     }
 }
 
@@ -121,9 +127,17 @@ impl EntryWalk for Lookup {
         self.cursor.reverse();
     }
 
+    fn go_behind(&mut self, place: &Key) {
+        self.cursor.go_behind(place);
+    }
+
     #[inline]
     fn advance(&mut self) -> Result<bool> {
         Ok(self.indexed.at.db.core().shared.next_entry(&mut self.cursor)?.is_some())
+    }
+
+    fn count_left(&self, most: u64) -> Result<Option<u64>> {
+        self.indexed.at.db.core().shared.count_left(&self.cursor, most)
     }
 
     fn pass(&mut self, beginning: &[u8], all: bool) -> usize {
@@ -174,7 +188,7 @@ impl<'tx> IndexStats for TxIndexed<'tx> {
     }
 
     fn count_up_to(&self, range: &KeyRange, most: u64) -> Result<u64> {
-        count_up_to(&self.tx.store().core().shared, &self.target.entries, range, most)
+        self.tx.store().core().shared.count_keys(&self.target.entries, range, most)
     }
 }
 
@@ -194,8 +208,17 @@ impl EntryWalk for TxLookup<'_> {
         self.walk.reverse();
     }
 
+    fn go_behind(&mut self, place: &Key) {
+        self.walk.go_behind(place);
+    }
+
     fn advance(&mut self) -> Result<bool> {
         self.walk.advance(&self.tx.txn())
+    }
+
+    fn count_left(&self, _: u64) -> Result<Option<u64>> {
+        // What the transaction has changed lies between them.
+        Ok(None)
     }
 
     fn pass(&mut self, beginning: &[u8], all: bool) -> usize {
@@ -213,18 +236,4 @@ impl EntryWalk for TxLookup<'_> {
     fn document(&self, key: KeyRef<'_>) -> Result<Option<DocRef>> {
         Ok(self.walk.document(&mut self.tx.txn(), key)?.map(DocRef::new))
     }
-}
-
-/// How many keys of a range there are after the newest commit, `most` of them at most.
-pub(crate) fn count_up_to(
-    shared: &Shared,
-    documents: &Documents,
-    range: &KeyRange,
-    most: u64,
-) -> Result<u64> {
-    if range.is_all() {
-        return Ok(documents.newest_len().min(most));
-    }
-    let most = usize::try_from(most).unwrap_or(usize::MAX);
-    Ok(shared.count_keys(documents, range, most)? as u64)
 }

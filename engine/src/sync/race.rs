@@ -41,6 +41,8 @@ pub enum Race {
     LenSeenEarly,
     /// A count is stored without the order that the commit that it comes from needs.
     LenRelaxed,
+    /// A count does not ask again whether its state is still the newest.
+    CountNotAskedAgain,
     /// Readers are told that a miss proves nothing only after the commit has begun to change the index.
     UnsettledLate,
     /// That a miss proves something again is stored without the order that an ended snapshot needs.

@@ -58,6 +58,11 @@ impl WriteTxnEntries {
         self.walk.reverse();
     }
 
+    /// As [`Cursor::go_behind`](crate::core::Cursor::go_behind).
+    pub(crate) fn go_behind(&mut self, place: &Key) {
+        self.walk.go_behind(place);
+    }
+
     /// Goes on to the next entry. Whether there is one.
     pub(crate) fn advance(&mut self, txn: &WriteTxn) -> Result<bool> {
         let (entries, is_there) = (&self.target.entries, |is_there: &bool| is_there.then_some(()));

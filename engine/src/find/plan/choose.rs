@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::find::keys::KeysWanted;
 use crate::find::view::Walk;
 use crate::index::{KeyRange, Target};
-use crate::indexed::{IndexStats, IsWanted, count_up_to};
+use crate::indexed::{IndexStats, IsWanted};
 use crate::query::ast::Expr;
 use crate::query::{Filter, JsonPath};
 use crate::secondary::{EntryLimits, IndexDefinition};
@@ -402,7 +402,7 @@ impl IndexStats for OfWriter<'_> {
     }
 
     fn count_up_to(&self, range: &KeyRange, most: u64) -> Result<u64> {
-        count_up_to(self.shared, &self.target.entries, range, most)
+        self.shared.count_keys(&self.target.entries, range, most)
     }
 }
 

@@ -123,6 +123,11 @@ pub(in crate::find) fn count<I: IndexView>(
     let mut count = 0;
     for range in &part.ranges {
         let mut walk = part.index.clone().walk(range.clone());
+        if let Some(left) = walk.count_left(most - count)? {
+            watch.met_entries(left)?;
+            count += left;
+            continue;
+        }
         while count < most && walk.advance()? {
             watch.met_entry()?;
             count += 1;
