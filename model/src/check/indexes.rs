@@ -196,7 +196,7 @@ pub(super) fn read(rng: &mut Rng, made: &[(String, String)], (collection, key): 
     let paths = components_of(&index) + 1;
     let range = if rng.one_in(48) { range(rng, paths + 1) } else { range(rng, paths) };
     // A place is that of an entry as it could be: of a value at least, for a sparse index, and under a short key.
-    let may_go_on = matches!(range, TupleRange::Between { .. }) && key.len() <= KEY_LEN_MAX;
+    let may_go_on = key.len() <= KEY_LEN_MAX;
     let after = (may_go_on && rng.one_in(4)).then(|| {
         let mut tuple = tuple(rng, paths);
         tuple[rng.below(paths)] = Some(scalar(rng));
