@@ -127,7 +127,8 @@ impl Shared {
         Ok(())
     }
 
-    /// How many keys of `range` the index has after the newest commit, `most` of them at most. About as many while keys are put.
+    /// How many keys of `range` the index has after the newest commit, `most` of them at most. About as many while keys are put. Of all keys none
+    /// is looked at, so that damage which nobody has met yet is not met here.
     pub(crate) fn count_keys(&self, documents: &Documents, range: &KeyRange, most: u64) -> Result<u64> {
         if range.is_all() {
             return Ok(documents.newest_len().min(most));
@@ -139,10 +140,11 @@ impl Shared {
         let (mut range, mut count, mut page) = (range.clone(), 0, Entries::default());
         while count < most && !range.is_empty() {
             page.clear();
-            self.page(documents, &range, false, AT_ONCE, &mut page)?;
+            let limit = usize::try_from(most - count).map_or(AT_ONCE, |most| most.min(AT_ONCE));
+            self.page(documents, &range, false, limit, &mut page)?;
             count += page.len() as u64;
             match page.last_key() {
-                Some(last) if page.len() >= AT_ONCE => range = range.beyond(&last.to_key(), false),
+                Some(last) if page.len() >= limit => range = range.beyond(&last.to_key(), false),
                 _ => break,
             }
         }

@@ -4,7 +4,6 @@ mod fixture;
 
 use std::ops::Bound;
 
-use crate::core::Cursor;
 use crate::document::{Key, Value};
 use crate::error::Error;
 use crate::index::KeyRange;
@@ -80,9 +79,16 @@ fn a_commit_leaves_as_many() {
     };
     beside(&fixture, work, |fixture| {
         let range = KeyRange { from: Bound::Included(Key::Int(0)), to: Bound::Included(Key::Int(9)) };
-        let cursor = Cursor::new(fixture.core.shared.register(), Arc::clone(&fixture.naming), range);
-        let counted = fixture.core.shared.count_left(&cursor, u64::MAX).expect("the snapshot lives");
-        assert!(counted.is_none_or(|count| count == 2), "{IN_PIECES}");
+        assert!(fixture.count(range).is_none_or(|count| count == 2), "{IN_PIECES}");
+    });
+}
+
+/// A commit that adds a document waits for its sync; a reader counts all.
+fn a_commit_that_adds_waits_for_its_sync() {
+    let fixture = Fixture::new();
+    let work = |fixture: &Fixture| fixture.commit(Durability::Synced, |writer| fixture.put(writer, 2, 1));
+    beside(&fixture, work, |fixture| {
+        assert!(fixture.count(KeyRange::all()).is_none_or(|count| count == 2), "{TOO_SOON}");
     });
 }
 
@@ -247,6 +253,7 @@ fn a_count_and_a_look_tell_of_one_state_after_another() {
 #[test]
 fn a_count_is_of_one_state() {
     println!("{} executions", every_order(PREEMPTIONS, a_commit_leaves_as_many));
+    println!("{} executions", every_order(PREEMPTIONS, a_commit_that_adds_waits_for_its_sync));
 }
 
 #[test]

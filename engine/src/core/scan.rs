@@ -148,7 +148,9 @@ impl Shared {
     /// gone through.
     pub(crate) fn count_left(&self, cursor: &Cursor, most: u64) -> Result<Option<u64>> {
         let state = cursor.snapshot.state();
-        let is_all = || !self.visibility.is_unsettled() && self.visibility.visible() == state;
+        // The lock comes first: a length that is read behind it and has a pending commit, which has no order of its own, is then one that the
+        // second question tells of.
+        let is_all = || self.visibility.visible() == state && !self.visibility.is_unsettled();
         let take_backs = self.visibility.take_backs();
         if !is_all() {
             return Ok(None);
@@ -159,7 +161,7 @@ impl Shared {
         // What changed meanwhile was visible later, or was taken back.
         let is_still =
             race::is_on(Race::CountNotAskedAgain) || is_all() && self.visibility.take_backs() == take_backs;
-        Ok(is_still.then(|| cursor.walk.left_in_page().len() as u64 + rest))
+        Ok(is_still.then(|| most.min(cursor.walk.left_in_page().len() as u64 + rest)))
     }
 
     /// The next document of the walk. A scan is this loop: each copy of what it makes costs as much as a part of the work.

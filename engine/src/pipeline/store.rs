@@ -139,12 +139,12 @@ impl Store {
         Ok(Deferred { lsn: placed.lsn, waiting, due })
     }
 
-    /// Waits for what is left of a commit that was placed, and then sees to what it has made due: what a pending commit supersedes is in the
-    /// way of whoever walks an index, and that is what steps of maintenance do.
+    /// Waits for what is left of a commit that was placed, and then sees to what it has made due. Not before: steps of maintenance walk
+    /// indexes, and what a pending commit supersedes is in their way.
     pub(crate) fn wait_for(self: &Arc<Self>, deferred: &Deferred) -> Result<()> {
-        deferred.waiting.as_ref().map_or(Ok(()), |waiter| self.wait(waiter))?;
+        let waited = deferred.waiting.as_ref().map_or(Ok(()), |waiter| self.wait(waiter));
         self.keep_up(deferred.due);
-        Ok(())
+        waited
     }
 
     /// Sees to all that waiting for a commit would see to: it may be that nobody waits.

@@ -150,6 +150,12 @@ impl Fixture {
         found.map(|found| number(found.body()))
     }
 
+    /// How many documents of a range there are, where that can be told without a walk.
+    pub(super) fn count(&self, range: KeyRange) -> Option<u64> {
+        let cursor = Cursor::new(self.core.shared.register(), Arc::clone(&self.naming), range);
+        self.core.shared.count_left(&cursor, u64::MAX).expect("the snapshot lives")
+    }
+
     /// The number in the document of a snapshot.
     pub(super) fn get_at(&self, snapshot: &Registered, key: i64) -> Result<Option<u8>> {
         let found = self.core.shared.get_at(snapshot, &self.naming.documents, KeyRef::Int(key))?;

@@ -151,10 +151,8 @@ impl WriteTxn {
             }
             let own = definition.parse(&entry, limits).expect("it was just made");
             let beginning = &entry[..outline.tuple_len];
-            let own_tuples = match &own.tuple {
-                Some(tuple) => vec![tuple.clone()],
-                None => self.long_tuples(collection, definition, &own.key, beginning)?,
-            };
+            let mut own_tuples = own.tuple.map(|tuple| vec![tuple]);
+            let is_long = own_tuples.is_none();
             for other in others {
                 let other = definition.parse(&other, limits).map_err(|what| target.broken(what))?;
                 if other.key == own.key && !seeded::is_on(Bug::OwnEntryViolates) {
@@ -162,7 +160,11 @@ impl WriteTxn {
                 }
                 //= spec/index.md#i-2-6-long-tuples
                 //# Two long tuples are compared by the documents that they come from.
-                let same = if own.tuple.is_some() || seeded::is_on(Bug::LongTuplesByTheirCut) {
+                let own_tuples = match &mut own_tuples {
+                    Some(known) => known,
+                    none => none.insert(self.long_tuples(collection, definition, &own.key, beginning)?),
+                };
+                let same = if !is_long || seeded::is_on(Bug::LongTuplesByTheirCut) {
                     own_tuples.first()
                 } else {
                     let others = self.long_tuples(collection, definition, &other.key, beginning)?;
