@@ -2,7 +2,7 @@
 
 use std::task::Waker;
 
-use crate::core::{Core, Progress, Upkeep, WriteTxn, Writer};
+use crate::core::{Core, Pressure, Progress, Upkeep, WriteTxn, Writer};
 use crate::error::{Error, Result};
 use crate::options::{Background, Durability};
 use crate::seeded::{self, Bug};
@@ -147,9 +147,15 @@ impl Store {
         waited
     }
 
-    /// Sees to all that waiting for a commit would see to: it may be that nobody waits.
+    /// Sees to all that waiting for a commit would see to: it may be that nobody waits. Where the caller must help, it waits after all.
     pub(crate) fn leave_open(self: &Arc<Self>, deferred: &mut Deferred) {
-        self.keep_up(std::mem::replace(&mut deferred.due, Upkeep::Nothing));
+        let due = std::mem::replace(&mut deferred.due, Upkeep::Nothing);
+        let must_help = due == Upkeep::Check && self.core.pressure().is_ok_and(|much| much != Pressure::None);
+        if let Some(waiting) = deferred.waiting.as_ref().filter(|_| must_help) {
+            // What came of it the ticket tells.
+            drop(self.wait(waiting));
+        }
+        self.keep_up(due);
         self.ask_for_a_flush();
     }
 

@@ -123,7 +123,8 @@ impl WriteTransaction {
     }
 
     /// Makes all changes one commit, and does not wait until it is as durable as its class says: the ticket tells. Until then the
-    /// commit is not visible either, but the next writer builds on it.
+    /// commit is not visible either, but the next writer builds on it. Where the file is near its bound, and writers must help to make it shorter,
+    /// it waits all the same.
     ///
     /// # Errors
     /// As [`commit`](Self::commit), as far as it is known by now.
