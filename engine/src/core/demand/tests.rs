@@ -370,7 +370,7 @@ fn an_index_with_a_leaf_that_cannot_be_had_is_made_anew() {
         damage(&copy, sector);
         let Ok(db) = crate::Db::open_on(Arc::clone(&copy), &options()) else { continue };
         let a = db.collection("a");
-        let all = |a: &crate::Collection| a.index("v").count(..);
+        let all = |a: &crate::Collection| gone_through(a.index("v").range(..)?);
         let is_met = matches!(all(&a), Err(Error::Corrupt(_)));
         if !is_met || (0..60).any(|key| a.get(key).is_err()) {
             continue;
@@ -389,6 +389,11 @@ fn an_index_with_a_leaf_that_cannot_be_had_is_made_anew() {
     assert!(met > 0, "the index has leaves");
 }
 
+/// How many entries there are, each of which is read.
+fn gone_through<T>(mut entries: impl Iterator<Item = Result<T>>) -> Result<u64> {
+    entries.try_fold(0, |count, entry| entry.map(|_| count + 1))
+}
+
 /// A leaf is damaged, and what has its entries as well cannot be read for a moment: a later call gets through.
 #[test]
 fn what_the_disk_refuses_beside_damage_is_not_told_as_damage() {
@@ -399,7 +404,7 @@ fn what_the_disk_refuses_beside_damage_is_not_told_as_damage() {
         disk.read_at(0, &mut bytes).expect("memory can be read");
         bytes
     };
-    let all = |db: &crate::Db| db.collection("a").index("v").count(..);
+    let all = |db: &crate::Db| gone_through(db.collection("a").index("v").range(..)?);
     let mut refused = 0;
     for sector in sectors(&disk, 0) {
         let copy = copy_of(&disk);

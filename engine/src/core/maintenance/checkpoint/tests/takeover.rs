@@ -355,8 +355,8 @@ fn an_unread_leaf_that_is_damaged_later_is_made_good_by_the_other_of_the_named()
             disk.write_at(opened[1].root.at(geometry), &[0x5A; 8]).expect("memory takes all");
         }
         check_documents(&db, &documents);
-        let entries = db.collection("a").index("n").count(..).expect("nothing is damaged");
-        assert_eq!(entries, documents.len() as u64);
+        let entries = db.collection("a").index("n").range(..).expect("nothing is damaged").keys();
+        assert_eq!(entries.filter_map(Result::ok).count(), documents.len());
         let has_damage = core.shared.opening.has_damage();
         met += u32::from(has_damage);
         if let Some(under_way) = under_way {
