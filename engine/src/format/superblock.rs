@@ -92,7 +92,7 @@ const _: () = assert!(GENERATION.start == 352 && FLAGS.start == 364 && FILE_LEN.
 const _: () = assert!(NEWEST.start == 384 && BEFORE.start == 432 && BEFORE.end + 28 == CRC.start);
 
 /// What a superblock slot holds.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Superblock {
     /// The format's minor version; a higher one than ours changes nothing for a reader.
     pub minor: u16,
@@ -131,24 +131,7 @@ pub struct Superblock {
 impl Superblock {
     /// That of a store which nothing was written to, and which has no instance yet.
     pub(crate) fn new(geometry: Geometry, lineage: Lineage) -> Self {
-        Superblock {
-            minor: FORMAT_MINOR,
-            incompatible: 0,
-            read_only_compatible: 0,
-            compatible: 0,
-            geometry,
-            lineage,
-            instance: [0; 16],
-            application_id: 0,
-            user_version: 0,
-            quota: 0,
-            generation: 0,
-            incarnation: 0,
-            clean: false,
-            durable_lsn: Lsn::ZERO,
-            file_len: 0,
-            checkpoints: [None, None],
-        }
+        Superblock { minor: FORMAT_MINOR, geometry, lineage, ..Superblock::default() }
     }
 
     /// What was freed at or below this LSN is freed in every checkpoint that the slot names; where it names only one, in none.
