@@ -58,13 +58,9 @@ impl Core {
     pub(crate) fn verify(&self, deep: bool) -> Result<VerifyReport> {
         let mut report = VerifyReport::default();
         let _kept = self.shared.keep();
-        let is_read = match self.shared.read_everything() {
-            Ok(()) => true,
-            Err(error) => {
-                report.add(error)?;
-                false
-            }
-        };
+        let read = self.shared.read_everything();
+        let is_read = read.is_ok();
+        read.or_else(|error| report.add(error))?;
         for cursor in self.shared.cursors() {
             let (snapshot, naming) = (Arc::clone(cursor.snapshot()), Arc::clone(cursor.naming()));
             self.verify_documents(cursor, &mut report)?;
@@ -154,11 +150,9 @@ impl Core {
             }
         }
         let segments = SegmentTable::new(slot.geometry);
-        let plan = Plan {
-            read_unit: self.shared.options.check.read_unit,
-            layout: Layout::new(self.shared.options.check.page_shift),
-            extent: Extent::Whole,
-        };
+        let check = &self.shared.options.check;
+        let (layout, extent) = (Layout::new(check.page_shift), Extent::Whole);
+        let plan = Plan { read_unit: check.read_unit, layout, extent };
         let file = File::new(&self.shared.log.storage, &slot);
         match file.and_then(|file| recovery::recover(file, &segments, plan)) {
             Ok(recovered) => {
@@ -171,22 +165,18 @@ impl Core {
                 if !comparable || !is_read {
                     return Ok(());
                 }
-                if recovered.end.lsn != lsn {
-                    let what = "the log in the file ends at another commit than the store";
-                    report.compare("R-4.1", what, lsn.0, recovered.end.lsn.0);
-                } else {
-                    self.compare(&read(&recovered.replay.catalog), report);
+                let what = "the log in the file ends at another commit than the store";
+                report.compare("R-4.1", what, lsn.0, recovered.end.lsn.0);
+                if recovered.end.lsn == lsn {
+                    // What recovery finds in the file must be what the store answers with.
+                    let (ours, theirs) = (read(&self.shared.catalog), read(&recovered.replay.catalog));
+                    let what = "index entries differ from what the log in the file says";
+                    report.compare("R-2.7", what, 0, differing(&ours, &theirs) as u64);
                 }
                 Ok(())
             }
             Err(error) => report.add(error),
         }
-    }
-
-    /// What recovery finds in the file must be what the store answers with.
-    fn compare(&self, recovered: &Catalog, report: &mut VerifyReport) {
-        let differing = differing(&read(&self.shared.catalog), recovered) as u64;
-        report.compare("R-2.7", "index entries differ from what the log in the file says", 0, differing);
     }
 }
 

@@ -93,10 +93,8 @@ impl Core {
     pub(super) fn verify_checkpoints(&self, slot: &Superblock, report: &mut VerifyReport) -> Result<()> {
         for reference in slot.checkpoints.iter().flatten() {
             let shift = self.shared.options.check.page_shift;
-            if let Err(error) = recovery::verify_checkpoint(&self.shared.log.storage, slot, reference, shift)
-            {
-                report.add(error)?;
-            }
+            let verified = recovery::verify_checkpoint(&self.shared.log.storage, slot, reference, shift);
+            verified.or_else(|error| report.add(error))?;
         }
         //= spec/format.md#f-8-8-completeness
         //# The two checkpoints that a slot names MUST NOT refer to one record: what is damaged is damaged in one of
