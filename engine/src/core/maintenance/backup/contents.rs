@@ -8,8 +8,6 @@ use crate::format::{Geometry, Lsn};
 use crate::recovery::{HeldCheckpoint, NamedCheckpoints};
 use crate::space::Accounts;
 
-use super::super::super::writer::Writer;
-
 /// The segments of a store as of one commit.
 #[derive(Debug)]
 pub(super) struct Contents {
@@ -80,13 +78,5 @@ impl Contents {
     /// Bytes of all of them.
     pub(super) fn bytes(&self, geometry: Geometry) -> u64 {
         self.segments.values().map(|part| u64::from(part.len(geometry))).sum()
-    }
-}
-
-impl Writer {
-    /// What the store is made of now; all of it is durable.
-    pub(super) fn contents(&self) -> Contents {
-        let len = (self.shared.log.geometry, self.file_len);
-        Contents::of(self.end(), len, &self.accounts, &self.shared.log.segments, &self.checkpoints)
     }
 }

@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use crate::error::{Error, Result};
+use crate::format::SEGMENTS_START;
 use crate::format::superblock::{CheckpointRef, SLOT_OFFSETS, Superblock};
-use crate::format::{Geometry, SEGMENTS_START};
 use crate::options::Options;
 use crate::recovery;
 use crate::seeded::{self, Bug};
@@ -48,10 +48,6 @@ struct Copy<'a> {
 }
 
 impl Copy<'_> {
-    fn geometry(&self) -> Geometry {
-        self.hold.slot.geometry
-    }
-
     //= spec/space.md#p-10-4-from-an-earlier-backup
     //# It MUST be the same store, byte for byte within the segments, as one that takes nothing.
     /// Every segment at its own place, and zeros everywhere else.
@@ -59,7 +55,7 @@ impl Copy<'_> {
         &mut self,
         mut progress: impl FnMut(&BackupProgress) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>> {
-        let (geometry, contents) = (self.geometry(), &self.hold.contents);
+        let (geometry, contents) = (self.hold.slot.geometry, &self.hold.contents);
         let bytes_total = contents.bytes(geometry);
         self.report.lsn = contents.lsn.0;
         self.report.file_bytes = contents.file_len;
@@ -83,8 +79,9 @@ impl Copy<'_> {
         let earlier = self.earlier.as_ref().filter(|earlier| earlier.has(physical, part));
         let from = earlier.map_or(&self.hold.core.shared.log.storage, |earlier| earlier.storage);
         let room = self.hold.contents.file_len.saturating_sub(start);
+        let len = u64::from(part.len(self.hold.slot.geometry)).min(room) as usize;
         // What is missing is found by the check, as any damage is.
-        let bytes = from.read_up_to(start, u64::from(part.len(self.geometry())).min(room) as usize)?;
+        let bytes = from.read_up_to(start, len)?;
         self.storage.write_all_at(start, &bytes)?;
         let count =
             if earlier.is_some() { &mut self.report.bytes_reused } else { &mut self.report.bytes_copied };
@@ -98,13 +95,8 @@ impl Copy<'_> {
     fn slots(&mut self) -> Result<()> {
         let (contents, of) = (&self.hold.contents, &self.hold.slot);
         let random = open::random_ids(self.hold.core.shared.options.seed).1;
-        let mut slot = Superblock {
-            clean: false,
-            durable_lsn: contents.lsn,
-            file_len: contents.file_len,
-            checkpoints: self.checkpoints(),
-            ..of.clone()
-        };
+        let (durable_lsn, file_len, checkpoints) = (contents.lsn, contents.file_len, self.checkpoints());
+        let mut slot = Superblock { clean: false, durable_lsn, file_len, checkpoints, ..of.clone() };
         slot.instance = sealed(&random, &of.instance, &slot);
         for generation in 0..2 {
             slot.generation = generation;

@@ -55,7 +55,10 @@ impl Core {
         let mut writer = self.writer()?;
         writer.check_open()?;
         writer.sync()?;
-        let contents = writer.contents();
+        let log = &self.shared.log;
+        let (len, checkpoints) = ((log.geometry, writer.file_len), &writer.checkpoints);
+        // All of it is durable now.
+        let contents = Contents::of(writer.end(), len, &writer.accounts, &log.segments, checkpoints);
         let slot = writer.superblock.clone();
         writer.work.backups += 1;
         Ok(Hold { core: self, contents, slot })
@@ -87,8 +90,6 @@ impl Writer {
 
 /// `earlier` is no backup that can be gone on from.
 pub(super) fn unusable() -> Error {
-    Error::InvalidOption {
-        option: "earlier",
-        requirement: "a backup of this very store, made before and not written to since",
-    }
+    let requirement = "a backup of this very store, made before and not written to since";
+    Error::InvalidOption { option: "earlier", requirement }
 }
