@@ -366,7 +366,7 @@ mod tests {
             assert!(read(&catalog).find("a").is_some());
             fold.undo(effect);
             assert!(read(&catalog).find("a").is_none());
-            assert_eq!(read(&catalog).last_id(), 0);
+            assert_eq!(read(&catalog).last_id, 0);
         }
     }
 

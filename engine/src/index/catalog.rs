@@ -20,7 +20,7 @@ pub(crate) struct Catalog {
     /// Likewise of indexes.
     indexings: Vec<Arc<Indexing>>,
     /// The highest id ever given to a collection or an index.
-    last_id: u32,
+    pub(crate) last_id: u32,
     /// What a newer version has written in the root of the checkpoint that was read (spec: F-7.3).
     pub(crate) kept: Document,
 }
@@ -117,10 +117,6 @@ impl Catalog {
         self.begin_index(of, target, LogAddress(0));
         self.tell_writers(of);
         Some(())
-    }
-
-    pub(crate) fn last_id(&self) -> u32 {
-        self.last_id
     }
 
     /// Carries out a catalog record that stands at `at`. `begins` are the documents of the collection that it begins, if it does.
@@ -248,11 +244,6 @@ impl Catalog {
         let changed: BTreeSet<_> = changed.map(|index| index.of).collect();
         self.indexings.retain(|index| index.naming.take_back(at));
         changed.into_iter().for_each(|of| self.tell_writers(of));
-    }
-
-    /// The highest id ever given, as a checkpoint has it.
-    pub(crate) fn set_last_id(&mut self, last_id: u32) {
-        self.last_id = last_id;
     }
 
     /// A copy that has the documents that `copy_of` gives for each.

@@ -295,7 +295,7 @@ fn a_catalog_record_that_is_taken_back_leaves_the_catalog_as_it_was() {
         catalog.carry_out(&change, begins.map(documents), LogAddress(30)).expect("it fits");
         let begun = ["a", "c"].map(|name| catalog.find(name).cloned());
         catalog.take_back(change.begins(), LogAddress(30));
-        assert_eq!(catalog.last_id(), 2, "{change:?}");
+        assert_eq!(catalog.last_id, 2, "{change:?}");
         assert_eq!(["a", "b", "c"].map(|name| id_of(&catalog, name)), [Some(1), Some(2), None], "{change:?}");
         assert_eq!(catalog.current().count(), 2);
         for begun in begun.into_iter().flatten() {
@@ -311,7 +311,7 @@ fn a_collection_is_loaded_where_neither_its_name_nor_its_id_is_there() {
     assert!(catalog.load("a".into(), documents(3)).is_none());
     assert!(catalog.load("c".into(), documents(2)).is_none());
     assert!(catalog.load("c".into(), documents(3)).is_some());
-    assert_eq!((id_of(&catalog, "c"), catalog.last_id()), (Some(3), 3));
+    assert_eq!((id_of(&catalog, "c"), catalog.last_id), (Some(3), 3));
 }
 
 #[test]

@@ -283,12 +283,8 @@ pub(super) fn load(
     let (root, trees) = checkpoint.parts();
     let (accounts, table) = load_table(slot, &root.table);
     let last = table.last().expect("a root was checked when it was read");
-    let end = LogEnd {
-        segment: Arc::clone(last),
-        offset: reference.replay_offset,
-        lsn: reference.replay_lsn,
-        reserved: root.reserved,
-    };
+    let CheckpointRef { replay_offset: offset, replay_lsn: lsn, .. } = *reference;
+    let end = LogEnd { segment: Arc::clone(last), offset, lsn, reserved: root.reserved };
     let mut load_tree = |tree: TreeOf<'_>, documents: &Documents| -> Result<()> {
         let origin = Origin::new(tree, *reference, place.clone(), layout.page_shift);
         documents.begin_unread(origin, trees.pages(tree)?, tree.count);
@@ -315,7 +311,7 @@ pub(super) fn load(
         loaded.ok_or(Corruption::new(root_at, "F-8.10", "an index of no collection"))?;
     }
     if !seeded::is_on(Bug::CollectionIdsFromTheCatalog) {
-        catalog.set_last_id(root.last);
+        catalog.last_id = root.last;
     }
     catalog.kept = root.kept.clone();
     Ok(Loaded { end, catalog, accounts, table, held })

@@ -64,7 +64,7 @@ struct FrameReplay<'a> {
 impl Replay {
     pub(super) fn new(start: &mut Start, layout: Layout) -> Self {
         let (catalog, accounts) = (std::mem::take(&mut start.catalog), std::mem::take(&mut start.accounts));
-        let last_id = catalog.last_id();
+        let last_id = catalog.last_id;
         let catalog = RwLock::new(catalog);
         Replay { catalog, accounts, changed: BTreeMap::new(), last_id, start: start.end.lsn, layout }
     }
@@ -166,13 +166,10 @@ impl FrameReplay<'_> {
                     MapFault::Malformed(what) => broken("F-7.1", what),
                     MapFault::Unsupported => refused(0),
                 })?;
-                if matches!(change, CatalogChange::Drop { .. }) && seeded::is_on(Bug::DropNotReplayed) {
-                    return Ok(());
-                }
-                if matches!(change, CatalogChange::Clear { .. }) && seeded::is_on(Bug::ClearNotReplayed) {
-                    return Ok(());
-                }
-                if matches!(change, CatalogChange::Unindex { .. }) && seeded::is_on(Bug::DroppedIndexBack) {
+                if matches!(change, CatalogChange::Drop { .. }) && seeded::is_on(Bug::DropNotReplayed)
+                    || matches!(change, CatalogChange::Clear { .. }) && seeded::is_on(Bug::ClearNotReplayed)
+                    || matches!(change, CatalogChange::Unindex { .. }) && seeded::is_on(Bug::DroppedIndexBack)
+                {
                     return Ok(());
                 }
                 let old =

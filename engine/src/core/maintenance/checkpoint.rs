@@ -149,7 +149,7 @@ impl Core {
         });
         // By itself: `open_segment` below reads the catalog too, and a thread must not wait for a lock that
         // it holds.
-        let last_id = read(&self.shared.catalog).last_id();
+        let last_id = read(&self.shared.catalog).last_id;
         let open = writer.open_segment(base.is_some());
         let index_writer =
             IndexWriter::new(self.shared.log.geometry, &writer.superblock.lineage, end.lsn, durable, open);
@@ -470,13 +470,8 @@ impl Writer {
         let physical = self.appender.free.take_for_good();
         let physical = physical.ok_or(Error::LimitReached { what: "physical segments of one file" })?;
         self.budget.is_stale = true;
-        match self.grow_to(self.shared.log.geometry.segment_end(physical)) {
-            Ok(()) => Ok(physical),
-            Err(error) => {
-                self.appender.free.put(physical);
-                Err(error)
-            }
-        }
+        let grown = self.grow_to(self.shared.log.geometry.segment_end(physical));
+        grown.inspect_err(|_| self.appender.free.put(physical)).map(|()| physical)
     }
 }
 

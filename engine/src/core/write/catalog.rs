@@ -92,7 +92,7 @@ impl WriteTxn {
     //= spec/semantics.md#s-3-5-collection-ids
     //# When no id is left, the call MUST be refused as `LimitReached`.
     fn next_id(&self) -> Result<u32> {
-        let last = self.names.last_id.unwrap_or_else(|| read(&self.shared.catalog).last_id());
+        let last = self.names.last_id.unwrap_or_else(|| read(&self.shared.catalog).last_id);
         last.checked_add(1).ok_or(Error::LimitReached { what: "collection ids" })
     }
 
@@ -183,10 +183,7 @@ impl WriteTxn {
         definition: &Arc<StoredDefinition>,
         built: Option<&Documents>,
     ) -> Result<()> {
-        let documents = match self.known(name)? {
-            Some(documents) => documents,
-            None => self.create(name)?,
-        };
+        let documents = self.known(name)?.map_or_else(|| self.create(name), Ok)?;
         if let Some(former) = self.known_index(&documents, definition.definition.name())? {
             self.change_catalog(CatalogChange::Unindex { id: former.entries.id });
         }
