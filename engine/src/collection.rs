@@ -156,7 +156,8 @@ impl CachedNaming {
             };
             let seen = then(&naming);
             // A commit that ends it may be placed and not visible yet.
-            if naming.is_current() || db.core().shared.is_visible(&naming) {
+            let visibility = &db.core().shared.visibility;
+            if naming.is_current() || visibility.settled(|visible| naming.is_in(visible)) {
                 return seen;
             }
         }

@@ -23,7 +23,7 @@ pub(crate) struct Block {
 impl Block {
     pub(crate) fn new(number: u64, bytes: impl Into<Box<[u8]>>, segment: Arc<Segment>) -> Self {
         let bytes = bytes.into();
-        let known = Known::of_none(bytes.len());
+        let known = Known((0..Known::places(bytes.len())).map(|_| AtomicU32::new(0)).collect());
         Block { number, bytes, segment, known }
     }
 
@@ -49,7 +49,7 @@ impl Block {
         collection: u32,
         key: KeyRef<'_>,
     ) -> Option<(Range<u32>, Range<u32>)> {
-        let shape = self.shape_at(within, offset)?;
+        let shape = self.known.at(within).or_else(|| self.first_shape_at(within, offset))?;
         let bytes = self.bytes.get(within..).filter(|bytes| is_of_kind(bytes, kind))?;
         shape.key_and_body(bytes, collection, key)
     }
@@ -72,11 +72,6 @@ impl Block {
 
     /// The shape of the record that begins at `within`, and stands at `offset` in the segment, if it is a put as [`Segment::shape_of`] has it.
     /// It is verified and taken apart when it is asked for first.
-    #[inline(always)]
-    fn shape_at(&self, within: usize, offset: u32) -> Option<PutShape> {
-        self.known.at(within).or_else(|| self.first_shape_at(within, offset))
-    }
-
     #[inline(never)]
     fn first_shape_at(&self, within: usize, offset: u32) -> Option<PutShape> {
         let shape = self.segment.shape_of(self.bytes.get(within..)?, offset)?;
@@ -118,10 +113,6 @@ impl Known {
     /// How many entries are made for `len` bytes.
     fn places(len: usize) -> usize {
         len.div_ceil(SHARE)
-    }
-
-    fn of_none(len: usize) -> Self {
-        Known((0..Self::places(len)).map(|_| AtomicU32::new(0)).collect())
     }
 
     #[inline]

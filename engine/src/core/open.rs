@@ -58,16 +58,14 @@ impl Core {
             Opened::Store { slot, other } => (*slot, other),
             Opened::Unfinished if options.read_only || !options.create => return Err(Error::Incomplete),
             Opened::Unfinished => {
-                let template = new_superblock(options)?;
+                let (lineage, instance) = random_ids(options.seed);
+                let template = Superblock { instance, ..Superblock::new(options.geometry()?, lineage) };
                 (recovery::create(&storage, options.geometry()?, &template)?, OtherSlot::Valid)
             }
         };
         if slot.read_only() && !options.read_only && !seeded::is_on(Bug::ReadOnlyFeatureIgnored) {
-            return Err(Error::NewerFormat {
-                major: FORMAT_MAJOR,
-                minor: slot.minor,
-                unknown_features: slot.read_only_compatible,
-            });
+            let unknown_features = slot.read_only_compatible;
+            return Err(Error::NewerFormat { major: FORMAT_MAJOR, minor: slot.minor, unknown_features });
         }
         if other != OtherSlot::Valid && seeded::is_on(Bug::MendedBeforeDecided) {
             let mended = Superblock { generation: slot.generation + 1, ..slot.clone() };
@@ -155,11 +153,6 @@ fn load_tail(log: &Log, segment: &Arc<crate::cache::Segment>, end: LogAddress) -
     let bytes = log.storage.read_up_to(at, (end.0 - start.0) as usize)?;
     log.tail.put(segment, start, &bytes, &[]);
     Ok(())
-}
-
-fn new_superblock(options: &Options) -> Result<Superblock> {
-    let (lineage, instance) = random_ids(options.seed);
-    Ok(Superblock { instance, ..Superblock::new(options.geometry()?, lineage) })
 }
 
 /// Two ids. The standard library's hasher keys are the operating system's randomness, without a dependency.

@@ -36,11 +36,6 @@ impl Shared {
         found.ok_or_else(|| Error::UnknownCollection { name: name.to_owned() })
     }
 
-    /// Whether the visible state has `naming`.
-    pub(crate) fn is_visible(&self, naming: &Naming) -> bool {
-        self.visibility.settled(|visible| naming.is_in(visible))
-    }
-
     //= spec/semantics.md#s-3-9-list-of-names
     //# The list of collections MUST hold each name once, in bytewise order, empty collections included.
     /// The names of all collections, in the order of their bytes.

@@ -114,10 +114,6 @@ impl PagedInts {
         Some(&self.levels.get(level)?.get()?[index])
     }
 
-    fn empty_page(&self) -> Page {
-        (0..self.page_len()).map(|_| AtomicU64::new(0)).collect()
-    }
-
     /// Where in its page the entry of `key` stands.
     fn place_in_page(&self, key: i64) -> usize {
         (key.unsigned_abs() & (self.page_len() - 1)) as usize
@@ -131,7 +127,7 @@ impl PagedInts {
 
     /// Brings page `number` into being, filled by `fill` before any reader can see it.
     pub(crate) fn create(&self, number: u64, fill: impl FnOnce(&[AtomicU64])) {
-        let page = self.empty_page();
+        let page: Page = (0..self.page_len()).map(|_| AtomicU64::new(0)).collect();
         fill(&page);
         let cell = self.add(number);
         assert!(cell.set(page).is_ok(), "page {number} is created once, by the one writer");

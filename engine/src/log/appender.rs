@@ -264,7 +264,8 @@ impl Appender {
             }
         }
         batch.lsn = parts.lsn;
-        self.finish_last(parts);
+        let open = parts.open.expect("what makes a change moot is a change itself");
+        self.finish_frame(open.frame, parts.lsn, parts.part, true, parts.flags);
         batch.end = self.end_address();
         Ok(())
     }
@@ -315,11 +316,6 @@ impl Appender {
         let commit = parts.lsn.count() - stretch.first_lsn.count();
         parts.open = Some(OpenPart { frame, seed: stretch.seed, commit });
         Ok(())
-    }
-
-    fn finish_last(&mut self, parts: Parts) {
-        let open = parts.open.expect("what makes a change moot is a change itself");
-        self.finish_frame(open.frame, parts.lsn, parts.part, true, parts.flags);
     }
 
     /// Places a frame of no records that states the durable LSN (spec: F-5.5).

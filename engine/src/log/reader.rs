@@ -63,15 +63,8 @@ impl Log {
     pub(crate) fn new(storage: FailStop, geometry: Geometry, end: LogAddress, cache: Cache) -> Self {
         let block_bytes = geometry.segment_bytes().min(BLOCK_BYTES_MAX);
         let tail = Tail::new(geometry, block_bytes as usize, end);
-        Log {
-            storage,
-            geometry,
-            block_shift: block_bytes.ilog2(),
-            segments: SegmentTable::new(geometry),
-            tail,
-            cache,
-            lengths: Lengths::default(),
-        }
+        let (block_shift, segments) = (block_bytes.ilog2(), SegmentTable::new(geometry));
+        Log { storage, geometry, block_shift, segments, tail, cache, lengths: Lengths::default() }
     }
 
     /// A copy that goes on from here on `storage`.
