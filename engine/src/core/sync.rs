@@ -70,9 +70,7 @@ impl Writer {
             self.name_growth()?;
             self.write_out()
         });
-        if let Err(error) = handed_over {
-            return Err(self.no_hand_over(error));
-        }
+        handed_over.map_err(|error| self.no_hand_over(error))?;
         self.appender.handed_over();
         Ok(Some(SyncJob { lsn: self.end(), file_len: self.file_len, cuts: self.cuts }))
     }

@@ -61,11 +61,8 @@ pub(crate) struct Plan {
 pub(crate) fn recover(file: File<'_>, segments: &SegmentTable, plan: Plan) -> Result<Recovered> {
     let slot = file.slot;
     // spec. A file shorter than it once durably was has lost something, whatever its log says.
-    let length = if file.len < slot.file_len && !seeded::is_on(Bug::ShortFileAccepted) {
-        Length::Short
-    } else {
-        Length::Enough
-    };
+    let is_short = file.len < slot.file_len && !seeded::is_on(Bug::ShortFileAccepted);
+    let length = if is_short { Length::Short } else { Length::Enough };
     if decide(length, Follows::Nothing, Evidence::Within) == Decision::Corrupt {
         return Err(Corruption::new(file.len, "R-4.1", "the file is shorter than it once was")
             .comparing(slot.file_len, file.len)
@@ -80,11 +77,8 @@ pub(crate) fn recover(file: File<'_>, segments: &SegmentTable, plan: Plan) -> Re
             None => (Follows::Nothing, claims::search(&mut log.scan)?),
         };
         let highest = claims.highest.max(slot.durable_lsn);
-        let evidence = if highest > log.scan.lsn() && !seeded::is_on(Bug::ClaimsIgnored) {
-            Evidence::Above
-        } else {
-            Evidence::Within
-        };
+        let is_above = highest > log.scan.lsn() && !seeded::is_on(Bug::ClaimsIgnored);
+        let evidence = if is_above { Evidence::Above } else { Evidence::Within };
         match decide(length, follows, evidence) {
             Decision::Replay => log.accept(&commit.expect("a continuation is a commit"))?,
             Decision::Cut => break claims,

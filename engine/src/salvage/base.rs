@@ -60,15 +60,8 @@ impl Base {
         let Followed { recovered, claim, end_at } = recovery::follow(file, &segments, plan)?;
         let end = recovered.end.clone();
         let core = assemble(source.another(), segments, slot.clone(), recovered, &options)?;
-        Ok(Base {
-            core,
-            lsn: end.lsn,
-            claim,
-            is_end_there: is_end_there(source, &end)?,
-            end_at,
-            ahead: ahead(&end),
-            problem: None,
-        })
+        let (is_end_there, ahead) = (is_end_there(source, &end)?, ahead(&end));
+        Ok(Base { core, lsn: end.lsn, claim, is_end_there, end_at, ahead, problem: None })
     }
 
     /// Why the log does not count as whole, if it does not.

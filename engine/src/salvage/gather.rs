@@ -46,19 +46,10 @@ pub(super) struct Gather<'a> {
 impl<'a> Gather<'a> {
     pub(super) fn new(source: &'a Source, base: &'a Base, chain: &'a Chain, mut swept: Swept) -> Self {
         let changes = std::mem::take(&mut swept.changes);
-        let mut gather = Gather {
-            source,
-            base,
-            chain,
-            swept,
-            collections: BTreeMap::new(),
-            versions: BTreeMap::new(),
-            lost: Vec::new(),
-        };
+        let (collections, versions, lost) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
+        let mut gather = Gather { source, base, chain, swept, collections, versions, lost };
         gather.learn_collections();
-        for change in changes {
-            gather.learn_version(change);
-        }
+        changes.into_iter().for_each(|change| gather.learn_version(change));
         gather
     }
 

@@ -40,13 +40,8 @@ impl IndexDefinition {
         let mut bytes = Vec::with_capacity(LIKELY_LEN);
         let null = seeded::is_on(Bug::EndOfNothingIsNull).then_some(&Value::Null);
         for (path, value) in self.paths.iter().zip(values) {
-            put_component(
-                value.as_ref().or(null).as_ref(),
-                path.descending,
-                limits.tuple,
-                &mut bytes,
-                &mut |_| (),
-            );
+            let value = value.as_ref().or(null);
+            put_component(value.as_ref(), path.descending, limits.tuple, &mut bytes, &mut |_| ());
         }
         if let Some(text) = text {
             let start = bytes.len();

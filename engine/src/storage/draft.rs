@@ -30,10 +30,8 @@ impl Draft {
         if !is_replaced && path.symlink_metadata().is_ok() {
             return Err(exists(path));
         }
-        let name = path.file_name().ok_or(Error::CannotOpen {
-            path: path.to_owned(),
-            what: "it does not end in the name of a file",
-        })?;
+        let what = "it does not end in the name of a file";
+        let name = path.file_name().ok_or(Error::CannotOpen { path: path.to_owned(), what })?;
         let mut temporary = name.to_owned();
         temporary.push(".partial");
         let temporary = path.with_file_name(temporary);

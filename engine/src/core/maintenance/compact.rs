@@ -65,8 +65,7 @@ impl Core {
             match step() {
                 Ok(Stepped::Nothing) => return report(true),
                 Err(Error::StorageFull { .. }) if wanted.give_up() => {}
-                Err(error) => return Err(error),
-                Ok(_) => {}
+                stepped => _ = stepped?,
             }
             steps += 1;
             let (now, is_enough) = {

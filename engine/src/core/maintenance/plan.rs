@@ -341,12 +341,9 @@ impl Figures {
         if is_kept && u64::from(end.spare) * self.segment_bytes <= slack + 1 {
             return Due::Nothing;
         }
+        let may_roll = !is_busy || !end.is_put_since_cut;
         match self.due_at_the_top(end, log_room) {
-            Due::Nothing
-                if (!is_busy || !end.is_put_since_cut) && self.is_log_in_the_way(end, most, log_room) =>
-            {
-                Due::Roll
-            }
+            Due::Nothing if may_roll && self.is_log_in_the_way(end, most, log_room) => Due::Roll,
             brought => brought,
         }
     }

@@ -44,13 +44,8 @@ impl WriteTxnEntries {
             }
             _ => BTreeMap::new(),
         };
-        WriteTxnEntries {
-            documents,
-            target,
-            walk: Walk::new(range),
-            changed,
-            changes: txn.batch.changes.len(),
-        }
+        let changes = txn.batch.changes.len();
+        WriteTxnEntries { documents, target, walk: Walk::new(range), changed, changes }
     }
 
     /// Walks what is left from its other end.

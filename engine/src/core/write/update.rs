@@ -129,24 +129,16 @@ impl WriteTxn {
         {
             return self.leave_or_update(collection, key, newest, before, on_conflict);
         }
+        let is_refused = seeded::is_on(Bug::ConflictOfIndexRefused);
         // What is put is put for a trial: where an index refuses it, it is undone.
         loop {
             let put = self.call(|txn| {
                 let (newest, found) = txn.find(collection, key)?;
-                txn.put_unless_equal(
-                    collection,
-                    key,
-                    newest,
-                    found.as_ref().map(Located::body),
-                    body.to_vec(),
-                )
+                let before = found.as_ref().map(Located::body);
+                txn.put_unless_equal(collection, key, newest, before, body.to_vec())
             });
             let other = match put {
-                Err(Error::UniqueViolation { ref key, .. })
-                    if !seeded::is_on(Bug::ConflictOfIndexRefused) =>
-                {
-                    key.clone()
-                }
+                Err(Error::UniqueViolation { ref key, .. }) if !is_refused => key.clone(),
                 put => return put.map(|after| BeforeAfter { before: first, after }),
             };
             let (newest, found) = self.find(collection, other.as_ref())?;

@@ -196,11 +196,8 @@ fn parse<'a>(
         return Err(damaged(what, reference.crc.into(), extent.crc.into()));
     }
     if record.kind != wanted.kind {
-        return Err(damaged(
-            "an index record of another kind",
-            wanted.kind.byte().into(),
-            record.kind.byte().into(),
-        ));
+        let (expected, found) = (wanted.kind.byte().into(), record.kind.byte().into());
+        return Err(damaged("an index record of another kind", expected, found));
     }
     if record.collection != wanted.collection && !seeded::is_on(Bug::LeavesOfAnotherIndex) {
         let (expected, found) = (wanted.collection.into(), record.collection.into());

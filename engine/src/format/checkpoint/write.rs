@@ -275,10 +275,7 @@ impl TreeWriter {
     }
 
     fn next_leaf(&mut self, base: &mut TakeOver, out: &mut Output<'_, impl IndexSink>) -> Result<()> {
-        match base.next_leaf() {
-            Some(page) => self.pass_page(page, base, out),
-            None => Ok(()),
-        }
+        base.next_leaf().map_or(Ok(()), |page| self.pass_page(page, base, out))
     }
 
     /// All leaves of the page of the base have passed: it is taken over if they are, unless one page has room

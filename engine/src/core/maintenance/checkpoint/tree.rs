@@ -80,10 +80,8 @@ impl Tree {
             self.count += 1;
             return Ok(true);
         }
-        match self.walk.rest.take() {
-            Some(rest) => self.go_on(shared, rest, base, out).map(|()| true),
-            None => Ok(false),
-        }
+        let Some(rest) = self.walk.rest.take() else { return Ok(false) };
+        self.go_on(shared, rest, base, out).map(|()| true)
     }
 
     //= spec/space.md#p-2-8-what-is-taken-over
