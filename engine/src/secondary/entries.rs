@@ -3,16 +3,13 @@
 use super::definition::{IndexDefinition, IndexPath};
 use super::limits::EntryLimits;
 use super::list::EntryList;
-use super::parse::Tuple;
+use super::parse::{NOTHING, Tuple};
 use super::plan::Part;
 use crate::document::node::Node;
 use crate::document::{KeyRef, RawDocument, RawValue, order_key};
 use crate::error::{Error, Result};
 use crate::query::lead;
 use crate::seeded::{self, Bug};
-
-/// What stands for a component without a value.
-pub(super) const NOTHING: u8 = 0x00;
 
 const NO_DOCUMENT: &str = "bytes that are no document";
 

@@ -1,7 +1,6 @@
 //! From the bytes of an entry to what they say. spec: I-7.2.
 
 use super::definition::{IndexDefinition, IndexPath};
-use super::entries::NOTHING;
 use super::limits::EntryLimits;
 use crate::document::order_key::{self, Cursor, Marks, Stop};
 use crate::document::{DEPTH_MAX, Key, Value};
@@ -9,6 +8,9 @@ use crate::query::function::Function;
 
 /// What bytes say, or what is wrong with them.
 type Parsed<T> = Result<T, &'static str>;
+
+/// What stands for a component without a value.
+pub(super) const NOTHING: u8 = 0x00;
 
 /// The value of each path, or nothing.
 pub(crate) type Tuple = Vec<Option<Value>>;
