@@ -71,7 +71,7 @@ impl Block {
     }
 
     /// The shape of the record that begins at `within`, and stands at `offset` in the segment, if it is a put as [`Segment::shape_of`] has it.
-    /// It is verified and taken apart when it is asked for first.
+    /// It is asked for first: verified, taken apart, and noted.
     #[inline(never)]
     fn first_shape_at(&self, within: usize, offset: u32) -> Option<PutShape> {
         let shape = self.segment.shape_of(self.bytes.get(within..)?, offset)?;

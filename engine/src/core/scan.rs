@@ -148,19 +148,14 @@ impl Shared {
     /// gone through.
     pub(crate) fn count_left(&self, cursor: &Cursor, most: u64) -> Result<Option<u64>> {
         let state = cursor.snapshot.state();
-        // The lock comes first: a length that is read behind it and has a pending commit, which has no order of its own, is then one that the
-        // second question tells of.
-        let is_all = || self.visibility.visible() == state && !self.visibility.is_unsettled();
-        let take_backs = self.visibility.take_backs();
-        if !is_all() {
+        let settled = self.visibility.settled_in(state);
+        if settled.is_none() {
             return Ok(None);
         }
         let count = |rest| self.count_keys(&cursor.naming.documents, rest, most);
         let rest = cursor.walk.rest.as_ref().map_or(Ok(0), count)?;
         cursor.snapshot.check_live()?;
-        // What changed meanwhile was visible later, or was taken back.
-        let is_still =
-            race::is_on(Race::CountNotAskedAgain) || is_all() && self.visibility.take_backs() == take_backs;
+        let is_still = race::is_on(Race::CountNotAskedAgain) || self.visibility.settled_in(state) == settled;
         Ok(is_still.then(|| most.min(cursor.walk.left_in_page().len() as u64 + rest)))
     }
 

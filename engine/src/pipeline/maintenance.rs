@@ -9,7 +9,7 @@ use crate::storage::{FailStop, Storage};
 use crate::sync::Arc;
 
 use super::Store;
-use super::group::Tasks;
+use super::group::{Tasks, Waiter};
 
 impl Store {
     /// Takes one step of maintenance.
@@ -79,19 +79,23 @@ impl Store {
 
     /// Sees to what the commits of this store have made due: asks the worker; where that is behind, or somebody is at a step already, and the
     /// file near its bound all the same, the thread that writes takes a step; where the file, or the log whose changes must stay in
-    /// memory, has become much too long all the same, it takes steps until that is shorter (spec: P-6.3).
-    pub(super) fn keep_up(self: &Arc<Self>, due: Upkeep) {
+    /// memory, has become much too long all the same, it takes steps until that is shorter (spec: P-6.3). Steps walk indexes, and what a commit that is
+    /// still `open` supersedes is in their way: it is waited for first.
+    pub(super) fn keep_up(self: &Arc<Self>, due: Upkeep, open: Option<&Waiter>) {
         if due == Upkeep::Nothing {
             return;
         }
         let is_behind = self.steps.is_held() | self.worker.maintain(self);
-        if due == Upkeep::Check {
-            // Whatever comes of it, the commit that was made stands.
-            while let Ok(pressure) = self.core.pressure()
-                && (pressure == Pressure::Much || pressure == Pressure::Some && is_behind)
-                && matches!(self.step(Effort::Keep), Ok(Stepped::Done))
-                && pressure == Pressure::Much
-            {}
+        // Whatever comes of it, the commit that was made stands.
+        while due == Upkeep::Check
+            && let Ok(pressure) = self.core.pressure()
+            && (pressure == Pressure::Much || pressure == Pressure::Some && is_behind)
+        {
+            // What comes of that commit is told to who asks for it.
+            open.into_iter().for_each(|open| drop(self.wait(open)));
+            if !matches!(self.step(Effort::Keep), Ok(Stepped::Done)) || pressure != Pressure::Much {
+                break;
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::task::Waker;
 
-use crate::core::{Core, Pressure, Progress, Upkeep, WriteTxn, Writer};
+use crate::core::{Core, Progress, Upkeep, WriteTxn, Writer};
 use crate::error::{Error, Result};
 use crate::options::{Background, Durability};
 use crate::seeded::{self, Bug};
@@ -139,23 +139,17 @@ impl Store {
         Ok(Deferred { lsn: placed.lsn, waiting, due })
     }
 
-    /// Waits for what is left of a commit that was placed, and then sees to what it has made due. Not before: steps of maintenance walk
-    /// indexes, and what a pending commit supersedes is in their way.
+    /// Waits for what is left of a commit that was placed, and then sees to what it has made due.
     pub(crate) fn wait_for(self: &Arc<Self>, deferred: &Deferred) -> Result<()> {
         let waited = deferred.waiting.as_ref().map_or(Ok(()), |waiter| self.wait(waiter));
-        self.keep_up(deferred.due);
+        self.keep_up(deferred.due, None);
         waited
     }
 
     /// Sees to all that waiting for a commit would see to: it may be that nobody waits. Where the caller must help, it waits after all.
     pub(crate) fn leave_open(self: &Arc<Self>, deferred: &mut Deferred) {
         let due = std::mem::replace(&mut deferred.due, Upkeep::Nothing);
-        let must_help = due == Upkeep::Check && self.core.pressure().is_ok_and(|much| much != Pressure::None);
-        if let Some(waiting) = deferred.waiting.as_ref().filter(|_| must_help) {
-            // What came of it the ticket tells.
-            drop(self.wait(waiting));
-        }
-        self.keep_up(due);
+        self.keep_up(due, deferred.waiting.as_ref());
         self.ask_for_a_flush();
     }
 
@@ -190,7 +184,7 @@ impl Store {
         if is_named { Ok(()) } else { self.lead().map(|_| ()) }
     }
 
-    fn wait(&self, waiter: &Waiter) -> Result<()> {
+    pub(super) fn wait(&self, waiter: &Waiter) -> Result<()> {
         waiter.wait(|| self.lead())
     }
 

@@ -58,11 +58,11 @@ impl<'a> Applying<'a> {
         self.superseded.get_or_insert_default();
     }
 
-    /// Lets others have the lock for a moment, who see nothing of what was applied so far. They may have found everything settled, as
-    /// long as nothing had been superseded.
+    /// Lets others have the lock for a moment, who see nothing of what was applied so far.
     pub(crate) fn give_way(self) -> Self {
-        let Applying { visibility, inner, superseded } = self;
+        let Applying { visibility, mut inner, superseded } = self;
         assert!(superseded.is_some(), "a commit that is published at once is applied at once");
+        inner.is_half_applied = true;
         drop(inner);
         Applying { visibility, inner: visibility.lock_for_change(), superseded }
     }
@@ -99,6 +99,7 @@ impl<'a> Applying<'a> {
         let last = self.inner.pending.back().map_or(self.inner.visible, Pending::state);
         assert!(pending.state().address > last.address, "commits wait in their order");
         self.inner.pending.push_back(pending);
+        self.inner.is_half_applied = false;
         if race::is_on(Race::UnsettledLate) {
             self.visibility.unsettled.store(true, Ordering::Release);
         }

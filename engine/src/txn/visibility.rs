@@ -41,6 +41,8 @@ pub(super) struct Inner {
     pub(super) lengths: Lengths,
     /// Applied to the index and not visible yet, in LSN order.
     pub(super) pending: VecDeque<Pending>,
+    /// A commit is applied in part.
+    pub(super) is_half_applied: bool,
 }
 
 impl Inner {
@@ -49,7 +51,7 @@ impl Inner {
     }
 
     pub(super) fn is_settled(&self) -> bool {
-        self.pending.is_empty() && self.retained.count() == 0
+        !self.is_half_applied && self.pending.is_empty() && self.retained.count() == 0
     }
 
     /// The states that somebody may look at, now or once a pending commit is visible.
@@ -90,6 +92,7 @@ impl Visibility {
                 retained: inner.retained.clone(),
                 lengths: inner.lengths.clone(),
                 pending: inner.pending.iter().map(|pending| pending.fork(copy_of)).collect(),
+                is_half_applied: inner.is_half_applied,
             }),
         }
     }
@@ -192,6 +195,13 @@ impl Visibility {
             self.unsettled.store(true, Ordering::Release);
         }
         inner
+    }
+
+    /// A number if the index has what `state` has and nothing else. What of it was looked at between two of these answers that are the same
+    /// number is of that state.
+    pub(crate) fn settled_in(&self, state: State) -> Option<u64> {
+        let inner = lock(&self.inner);
+        (inner.visible == state && inner.is_settled()).then(|| self.take_backs())
     }
 
     /// How many commits wait to become visible.

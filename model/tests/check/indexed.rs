@@ -208,6 +208,6 @@ fn indexes_that_do_not_last_or_do_not_change_are_caught() {
     // spec: I-2.2, I-4.3, I-4.5
     is_caught_within(2, Bug::KeepsReplaced);
     is_caught_within(3, Bug::ForgetsIndexesAtKill);
-    is_caught_within(2, Bug::ClearDropsIndexes);
+    is_caught_within(3, Bug::ClearDropsIndexes);
     is_caught_within(2, Bug::IgnoresSparse);
 }

@@ -150,9 +150,9 @@ impl Fixture {
         found.map(|found| number(found.body()))
     }
 
-    /// How many documents of a range there are, where that can be told without a walk.
-    pub(super) fn count(&self, range: KeyRange) -> Option<u64> {
-        let cursor = Cursor::new(self.core.shared.register(), Arc::clone(&self.naming), range);
+    /// How many documents of a range a snapshot has, where that can be told without a walk.
+    pub(super) fn count(&self, snapshot: &Arc<Registered>, range: KeyRange) -> Option<u64> {
+        let cursor = Cursor::new(Arc::clone(snapshot), Arc::clone(&self.naming), range);
         self.core.shared.count_left(&cursor, u64::MAX).expect("the snapshot lives")
     }
 

@@ -58,9 +58,9 @@ impl Core {
     pub(crate) fn verify(&self, deep: bool) -> Result<VerifyReport> {
         let mut report = VerifyReport::default();
         let _kept = self.shared.keep();
-        let read = self.shared.read_everything();
-        let is_read = read.is_ok();
-        read.or_else(|error| report.add(error))?;
+        let all_read = self.shared.read_everything();
+        let is_read = all_read.is_ok();
+        all_read.or_else(|error| report.add(error))?;
         for cursor in self.shared.cursors() {
             let (snapshot, naming) = (Arc::clone(cursor.snapshot()), Arc::clone(cursor.naming()));
             self.verify_documents(cursor, &mut report)?;

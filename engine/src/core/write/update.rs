@@ -129,7 +129,7 @@ impl WriteTxn {
         {
             return self.leave_or_update(collection, key, newest, before, on_conflict);
         }
-        let is_refused = seeded::is_on(Bug::ConflictOfIndexRefused);
+        let has_no_say = seeded::is_on(Bug::ConflictOfIndexRefused);
         // What is put is put for a trial: where an index refuses it, it is undone.
         loop {
             let put = self.call(|txn| {
@@ -138,7 +138,7 @@ impl WriteTxn {
                 txn.put_unless_equal(collection, key, newest, before, body.to_vec())
             });
             let other = match put {
-                Err(Error::UniqueViolation { ref key, .. }) if !is_refused => key.clone(),
+                Err(Error::UniqueViolation { ref key, .. }) if !has_no_say => key.clone(),
                 put => return put.map(|after| BeforeAfter { before: first, after }),
             };
             let (newest, found) = self.find(collection, other.as_ref())?;
