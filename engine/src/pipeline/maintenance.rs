@@ -78,15 +78,15 @@ impl Store {
     }
 
     /// Sees to what the commits of this store have made due: asks the worker; where that is behind, or somebody is at a step already, and the
-    /// file near its bound all the same, the thread that writes takes a step; where the file, or the log whose changes must stay in
-    /// memory, has become much too long all the same, it takes steps until that is shorter (spec: P-6.3). Steps walk indexes, and what a commit that is
-    /// still `open` supersedes is in their way: it is waited for first.
+    /// file near its bound all the same, the thread that writes takes a step; where the file, or the log whose changes must stay in memory, has
+    /// become much too long all the same, it takes steps until that is shorter (spec: P-6.3). Steps walk indexes, and what a commit that is
+    /// still `open` supersedes is in their way: before a step of its own, the thread waits for it.
     pub(super) fn keep_up(self: &Arc<Self>, due: Upkeep, open: Option<&Waiter>) {
         if due == Upkeep::Nothing {
             return;
         }
         let is_behind = self.steps.is_held() | self.worker.maintain(self);
-        // Whatever comes of it, the commit that was made stands.
+        // Whatever comes of a step, it changes nothing for the commit.
         while due == Upkeep::Check
             && let Ok(pressure) = self.core.pressure()
             && (pressure == Pressure::Much || pressure == Pressure::Some && is_behind)

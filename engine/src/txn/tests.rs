@@ -205,6 +205,28 @@ fn a_snapshot_that_goes_between_two_slices_of_a_commit_hides_nothing_from_reader
 }
 
 #[test]
+fn nothing_is_settled_between_two_slices_of_a_commit() {
+    let visibility = Visibility::new(at(20));
+    let settled = visibility.settled_in(at(20));
+    assert!(settled.is_some() && visibility.settled_in(at(19)).is_none());
+    let mut applying = visibility.apply();
+    applying.hold();
+    thread::scope(|scope| {
+        let asking = scope.spawn(|| visibility.settled_in(at(20)));
+        while !asking.is_finished() {
+            thread::yield_now();
+            applying = applying.give_way();
+        }
+        assert_eq!(asking.join().expect("it does not panic"), None);
+        drop(applying);
+    });
+    pend(&visibility, 24, false);
+    assert_eq!(visibility.settled_in(at(20)), None);
+    visibility.publish_pending(Lsn(24));
+    assert_eq!([20, 24].map(|lsn| visibility.settled_in(at(lsn))), [None, settled]);
+}
+
+#[test]
 fn a_count_waits_for_the_commit_that_it_holds_since_and_for_no_other() {
     let (visibility, documents) = (Visibility::new(at(20)), Documents::new(1, Layout::new(4)));
     for (since, is_waiting) in [(19, false), (20, false), (21, true)] {

@@ -41,7 +41,7 @@ pub(super) struct Inner {
     pub(super) lengths: Lengths,
     /// Applied to the index and not visible yet, in LSN order.
     pub(super) pending: VecDeque<Pending>,
-    /// A commit is applied in part.
+    /// A commit is applied in part, and has given way since.
     pub(super) is_half_applied: bool,
 }
 
