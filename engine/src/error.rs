@@ -223,7 +223,8 @@ pub enum Error {
         /// What is wrong.
         what: String,
     },
-    /// The key is longer than a key may be, or than one may be in segments of this length, where a collection with indexes has less room for it
+    /// The key is longer than a key may be, or than one may be in segments of this length, where a
+    /// collection with indexes has less room for it
     /// ([`Options::segment_bytes`](crate::Options::segment_bytes)).
     KeyTooLong {
         /// Its length in bytes.

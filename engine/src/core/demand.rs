@@ -127,8 +127,8 @@ impl Shared {
         Ok(())
     }
 
-    /// How many keys of `range` the index has after the newest commit, `most` of them at most. About as many while keys are put. Of all keys none
-    /// is looked at, so that damage which nobody has met yet is not met here.
+    /// How many keys of `range` the index has after the newest commit, `most` of them at most; about as many
+    /// while keys are put. For a range of all keys it reads no leaf, and so finds no damage.
     pub(crate) fn count_keys(&self, documents: &Documents, range: &KeyRange, most: u64) -> Result<u64> {
         if range.is_all() {
             return Ok(documents.newest_len().min(most));

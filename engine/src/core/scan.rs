@@ -144,8 +144,8 @@ impl Shared {
         Ok(true)
     }
 
-    /// How many keys are left, `most` of them at most: where the index has what the walk's state has and nothing else, so that they need not be
-    /// gone through.
+    /// How many keys the walk has left, `most` of them at most; none where the index does not have just what
+    /// the walk's state has, so that only going through them tells.
     pub(crate) fn count_left(&self, cursor: &Cursor, most: u64) -> Result<Option<u64>> {
         let state = cursor.snapshot.state();
         let settled = self.visibility.settled_in(state);

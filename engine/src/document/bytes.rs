@@ -5,7 +5,8 @@ pub(crate) fn shared_len(a: &[u8], b: &[u8]) -> usize {
     a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }
 
-/// The first bytes, with zeros for those that are not there: as a number, most significant first, they are ordered as the strings are.
+/// The first bytes, with zeros for those that are not there. As a number, most significant first, they are
+/// ordered as the strings are.
 #[inline]
 pub(crate) fn head<const LEN: usize>(bytes: &[u8]) -> [u8; LEN] {
     bytes.first_chunk().copied().unwrap_or_else(|| {

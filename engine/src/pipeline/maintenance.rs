@@ -91,7 +91,7 @@ impl Store {
             && let Ok(pressure) = self.core.pressure()
             && (pressure == Pressure::Much || pressure == Pressure::Some && is_behind)
         {
-            // What comes of that commit is told to who asks for it.
+            // If that commit fails, its ticket tells.
             open.into_iter().for_each(|open| drop(self.wait(open)));
             if !matches!(self.step(Effort::Keep), Ok(Stepped::Done)) || pressure != Pressure::Much {
                 break;

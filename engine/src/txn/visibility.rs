@@ -197,8 +197,8 @@ impl Visibility {
         inner
     }
 
-    /// A number if the index has what `state` has and nothing else. What of it was looked at between two of these answers that are the same
-    /// number is of that state.
+    /// A number if the index has what `state` has and nothing else; none otherwise. What a caller reads of the
+    /// index between two answers of one number is of that state.
     pub(crate) fn settled_in(&self, state: State) -> Option<u64> {
         let inner = lock(&self.inner);
         (inner.visible == state && inner.is_settled()).then(|| self.take_backs())

@@ -26,7 +26,7 @@ pub(crate) enum Pressure {
     None,
     /// Who writes takes a step, where the thread of maintenance does not keep up.
     Some,
-    /// Who writes waits until the file is shorter, or the log since the last checkpoint.
+    /// A writer waits until the file, or the log since the last checkpoint, is shorter.
     Much,
 }
 
@@ -88,9 +88,10 @@ impl Behind {
     }
 
     //= spec/space.md#p-6-3-who-does-it
-    //# So MAY one that finds the log since the last checkpoint twice as long as it is where a checkpoint comes due, in a store whose
-    //# index may take a number of bytes in memory: what changed since then stays there (P-2.1).
-    /// Whether those who write must wait for a checkpoint: what they change would take more and more memory meanwhile.
+    //# So MAY one that finds the log since the last checkpoint twice as long as it is where a checkpoint
+    //# comes due, in a store whose index may take a number of bytes in memory: what changed since
+    //# then stays there (P-2.1).
+    /// Whether writers must wait for a checkpoint: what they change would take more and more memory meanwhile.
     pub(super) fn is_much(&self, checkpoint_bytes: u64) -> bool {
         self.is_checkpoint_due(checkpoint_bytes)
             && self.log_max.is_some_and(|log_max| self.log / 2 >= checkpoint_bytes.max(log_max))

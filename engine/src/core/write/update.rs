@@ -130,7 +130,7 @@ impl WriteTxn {
             return self.leave_or_update(collection, key, newest, before, on_conflict);
         }
         let has_no_say = seeded::is_on(Bug::ConflictOfIndexRefused);
-        // What is put is put for a trial: where an index refuses it, it is undone.
+        // The document is put on trial: where an index refuses it, the put is undone.
         loop {
             let put = self.call(|txn| {
                 let (newest, found) = txn.find(collection, key)?;

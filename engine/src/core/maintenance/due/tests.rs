@@ -28,8 +28,9 @@ fn put(core: &Core, keys: std::ops::Range<i64>) -> Result<()> {
 
 //= spec/space.md#p-6-3-who-does-it
 //= type=test
-//# So MAY one that finds the log since the last checkpoint twice as long as it is where a checkpoint comes due, in a store whose
-//# index may take a number of bytes in memory: what changed since then stays there (P-2.1).
+//# So MAY one that finds the log since the last checkpoint twice as long as it is where a checkpoint comes
+//# due, in a store whose index may take a number of bytes in memory: what changed since then stays
+//# there (P-2.1).
 #[test]
 fn those_who_write_take_a_checkpoint_once_too_much_of_a_bounded_index_stays_in_memory() {
     const INDEX_BYTES: u64 = 16 << 10;
